@@ -1,0 +1,1 @@
+//! Interval algebra over sorted spans.

@@ -1,0 +1,40 @@
+//! stepscope shows where a training step went.
+//!
+//! It opens the SQLite exports of Nsight Systems, splits every rank's time into compute, overlapped and exposed
+//! communication, copies and idle time, and shows the result as lanes in a window, as text and as JSON.
+//!
+//! # Map
+//!
+//! | module | what it is | may use |
+//! | --- | --- | --- |
+//! | [`units`] | spans of time | nothing |
+//! | [`format`] | the one place that turns numbers into text | `units` |
+//! | [`trace`] | the model: columns, names, ranks; immutable once built | `units` |
+//! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace` |
+//! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
+//! | [`analysis`] | pure functions from a trace to numbers | `trace` |
+//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
+//! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
+//! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
+//! | `raster` | egui output to pixels on the CPU | egui only |
+//! | `app` | the window: panels, menus, loading | all but `cli` |
+//! | [`cli`] | the command line | all |
+//!
+//! Nothing depends on `app` but `cli`, and nothing depends on `cli`. `tests/boundaries.rs` enforces this.
+
+pub mod analysis;
+pub mod cli;
+pub mod format;
+pub mod nsys;
+pub mod report;
+pub mod sim;
+pub mod trace;
+pub mod units;
+pub mod view;
+
+#[cfg(feature = "gui")]
+pub mod app;
+#[cfg(feature = "gui")]
+pub mod raster;
+#[cfg(feature = "gui")]
+pub mod timeline;

@@ -1,0 +1,97 @@
+//! The model: what one capture recorded, as columns, immutable once built.
+//!
+//! A [`Trace`] is one file. Several files are several traces, put on one clock by [`crate::view`]. Nothing in here
+//! knows where rows came from (no SQL) or what they will look like (no egui), so that another source can fill the same
+//! model through [`TraceBuilder`].
+//!
+//! Cost: about 31 bytes per GPU operation, 24 per API call, 40 per NVTX range. Everything else a row holds stays in
+//! the file and is fetched by [`RowRef`] when somebody looks at it ([`DetailSource`]).
+
+mod build;
+mod names;
+mod rank;
+mod source;
+mod thread;
+
+pub use build::{RawCall, RawOp, RawRange, TraceBuilder};
+pub use names::{NameId, Names, OpName, OpNameId};
+pub use rank::{CopyKind, OpKind, OpTable, Rank, Stream, SyncTable};
+pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
+pub use thread::{CallTable, Process, RangeKind, RangeTable, Thread};
+
+use crate::units::Span;
+use std::sync::Arc;
+
+/// No row: an operation without a launch, a row that has no place in the file.
+pub const NONE: u32 = u32::MAX;
+
+/// What one capture recorded.
+#[derive(Debug)]
+pub struct Trace {
+    /// Where it came from.
+    pub source: Source,
+    /// All text, interned.
+    pub names: Names,
+    /// Distinct names of GPU operations, indexed by [`OpNameId`].
+    pub op_names: Vec<OpName>,
+    /// Processes that did anything, ordered by global pid.
+    pub processes: Vec<Process>,
+    /// Threads that did anything, ordered by process, then global tid.
+    pub threads: Vec<Thread>,
+    /// GPUs the file describes, in the file's order.
+    pub gpus: Vec<Gpu>,
+    /// One entry per (process, device) pair that ran GPU work, ordered by global pid, then device.
+    pub ranks: Vec<Rank>,
+    /// NVTX domains seen, indexed by the `domain` column of [`RangeTable`]; entry 0 is the default domain (empty name).
+    pub domains: Vec<NameId>,
+    /// NVTX categories seen, indexed by the `category` column of [`RangeTable`]; entry 0 means none (empty name).
+    pub categories: Vec<NameId>,
+    /// What was odd about the file.
+    pub warnings: Vec<Warning>,
+    /// From the first to the last event of any kind; `None` when the file holds no event at all.
+    pub span: Option<Span>,
+    /// Fetches the fields that the columns leave out.
+    pub details: Arc<dyn DetailSource>,
+}
+
+impl Trace {
+    /// Text of a name.
+    pub fn name(&self, id: NameId) -> &str {
+        self.names.get(id)
+    }
+
+    /// Short name of a GPU operation: the kernel's base name, or what the copy does.
+    pub fn op_short_name(&self, id: OpNameId) -> &str {
+        self.op_names.get(id.0 as usize).map_or("", |n| self.names.get(n.short))
+    }
+
+    /// Full name of a GPU operation: the demangled kernel name.
+    pub fn op_full_name(&self, id: OpNameId) -> &str {
+        self.op_names.get(id.0 as usize).map_or("", |n| self.names.get(n.full))
+    }
+
+    /// Number of GPU operations over all ranks.
+    pub fn gpu_ops(&self) -> usize {
+        self.ranks.iter().map(|r| r.ops.len()).sum()
+    }
+
+    /// Number of CUDA API calls over all processes.
+    pub fn api_calls(&self) -> usize {
+        self.processes.iter().map(|p| p.api.len()).sum()
+    }
+
+    /// Number of NVTX ranges over all threads.
+    pub fn nvtx_ranges(&self) -> usize {
+        self.threads.iter().map(|t| t.nvtx.len()).sum()
+    }
+
+    /// The thread that made API call `call` of `process`.
+    pub fn thread_of_call(&self, process: usize, call: u32) -> Option<usize> {
+        // Threads of one process hold ascending, adjoining runs of its calls, so a binary search finds the owner.
+        let first = self.threads.partition_point(|t| t.process < process);
+        let last = self.threads.partition_point(|t| t.process <= process);
+        let own = self.threads.get(first..last)?;
+        let at = own.partition_point(|t| t.api.end <= call);
+        own.get(at).filter(|t| t.api.contains(&call)).map(|_| first + at)
+    }
+}

@@ -1,0 +1,69 @@
+//! Everything that can change what the window shows.
+
+use super::{Item, LaneKey, Panel, RankId, Theme};
+use crate::units::Span;
+use std::path::PathBuf;
+
+/// A change to the view or to what is open.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Moves the view by a share of its length; positive is later.
+    PanBy(f64),
+    /// Scales the visible length by `factor` (below 1 zooms in) around axis time `at_ns`.
+    ZoomAt {
+        /// Axis time that stays where it is.
+        at_ns: f64,
+        /// New length over old length.
+        factor: f64,
+    },
+    /// Shows exactly this span (axis time).
+    Show(Span),
+    /// Shows everything.
+    ShowAll,
+    /// Zooms to the selected item or span.
+    ShowSelection,
+    /// Previous view of the history.
+    Back,
+    /// Next view of the history.
+    Forward,
+    /// Moves the lanes by so many points; positive shows lower lanes.
+    ScrollBy(f32),
+    /// Shows step `index` of a rank.
+    ShowStep(RankId, u32),
+    /// The step before the one in the middle of the view.
+    PreviousStep,
+    /// The step after the one in the middle of the view.
+    NextStep,
+    /// Selects an item, or nothing.
+    Select(Option<Item>),
+    /// Selects a span of axis time, or none.
+    SelectSpan(Option<Span>),
+    /// Chooses the rank that the side panel speaks about.
+    ChooseRank(RankId),
+    /// Expands a collapsed lane or collapses an expanded one.
+    ToggleLane(LaneKey),
+    /// Switches idle and exposed marks.
+    ToggleMarks,
+    /// Switches NVTX rows.
+    ToggleNvtx,
+    /// Chooses a side panel tab.
+    ShowPanel(Panel),
+    /// Chooses the colours.
+    SetTheme(Theme),
+    /// Opens files beside what is open.
+    Open(Vec<PathBuf>),
+    /// Shows the file dialog.
+    OpenDialog,
+    /// Opens the built-in demo.
+    OpenDemo,
+    /// Stops loading.
+    CancelLoad,
+    /// Closes every document.
+    CloseAll,
+    /// Saves the current view as a picture (asks where).
+    SavePicture,
+    /// Shows or hides the list of shortcuts.
+    ToggleHelp,
+    /// Ends the program.
+    Quit,
+}

@@ -1,0 +1,14 @@
+//! What the window shows, and the commands that change it. No egui, no SQL: plain state that tests can drive.
+//!
+//! One frame reads a [`Workspace`] and a [`ViewState`]; everything the user does becomes a [`Command`]; commands are
+//! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
+
+mod command;
+mod state;
+mod viewport;
+mod workspace;
+
+pub use command::Command;
+pub use state::{Item, LaneKey, Panel, Theme, ViewState};
+pub use viewport::Viewport;
+pub use workspace::{Doc, RankId, Workspace};

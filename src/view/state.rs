@@ -1,0 +1,101 @@
+//! Everything the view remembers between frames.
+
+use super::{RankId, Viewport};
+use crate::units::Span;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+
+/// A lane of the timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LaneKey {
+    /// Header of a rank; collapses the whole rank.
+    Rank(RankId),
+    /// Header of a process without GPU work, (document, process).
+    Process(usize, usize),
+    /// Compute kernels (and graph blocks) of a rank; expands to its streams.
+    Compute(RankId),
+    /// Communication kernels of a rank; expands to its streams.
+    Communication(RankId),
+    /// Copies and fills of a rank; expands to its streams.
+    Copies(RankId),
+    /// One stream of a rank with everything on it (index into the rank's streams).
+    Stream(RankId, usize),
+    /// Idle gaps of a rank.
+    Idle(RankId),
+    /// NVTX rows of a thread, (document, thread).
+    Nvtx(usize, usize),
+    /// CUDA API calls of a thread, (document, thread).
+    Api(usize, usize),
+    /// OS runtime calls of a thread, (document, thread).
+    Os(usize, usize),
+    /// CPU launches of a process as one lane, expands to its threads, (document, process).
+    Launches(usize, usize),
+}
+
+/// Something on the timeline that can be pointed at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// GPU operation: rank and index into its table.
+    Op(RankId, u32),
+    /// API call: document, process, index into the process's table.
+    Call(usize, usize, u32),
+    /// NVTX range: document, thread, index.
+    Nvtx(usize, usize, u32),
+    /// NVTX mark: document, thread, index.
+    Mark(usize, usize, u32),
+    /// OS runtime call: document, thread, index.
+    Os(usize, usize, u32),
+    /// Idle gap of a rank: index into its gap list.
+    Idle(RankId, u32),
+    /// Step of a rank: index into its steps.
+    Step(RankId, u32),
+}
+
+/// Colours of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Theme {
+    /// Dark background.
+    #[default]
+    Dark,
+    /// Light background.
+    Light,
+}
+
+/// Tab of the side panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Panel {
+    /// Partition of the selected rank: capture, visible span, typical step.
+    #[default]
+    Overview,
+    /// One line a step.
+    Steps,
+    /// What the file holds, and warnings.
+    Capture,
+}
+
+/// Everything the view remembers between frames.
+#[derive(Debug, Clone, Default)]
+pub struct ViewState {
+    /// What part of the time axis is on screen.
+    pub viewport: Viewport,
+    /// First visible pixel row of the lanes, in points.
+    pub scroll_y_pt: f32,
+    /// Lanes whose default expansion the user reversed.
+    pub toggled: HashSet<LaneKey>,
+    /// Height factors of lanes the user resized; 1.0 is the default.
+    pub lane_scale: HashMap<LaneKey, f32>,
+    /// Selected item.
+    pub selected: Option<Item>,
+    /// Selected span in axis time.
+    pub selected_span: Option<Span>,
+    /// Rank that the side panel speaks about.
+    pub rank: Option<RankId>,
+    /// Draw idle gaps and exposed communication as marks of their own.
+    pub marks: bool,
+    /// Draw NVTX rows.
+    pub nvtx: bool,
+    /// Colours.
+    pub theme: Theme,
+    /// Side panel tab.
+    pub panel: Panel,
+}
