@@ -13,7 +13,7 @@ mod rank;
 mod source;
 mod thread;
 
-pub use build::{RawCall, RawOp, RawRange, TraceBuilder};
+pub use build::{RawCall, RawOp, RawRange, RawSync, TraceBuilder};
 pub use names::{NameId, Names, OpName, OpNameId};
 pub use rank::{CopyKind, OpKind, OpTable, Rank, Stream, SyncTable};
 pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
