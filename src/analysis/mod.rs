@@ -3,6 +3,8 @@
 mod classify;
 mod coverage;
 mod intervals;
+mod limits;
+mod part;
 mod partition;
 mod period;
 mod rank;
@@ -12,6 +14,8 @@ mod steps;
 
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use limits::Limit;
+pub use part::Part;
 pub use partition::Partition;
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
@@ -35,11 +39,15 @@ pub struct Analysis {
     pub classes: Classes,
     /// One entry per rank of the trace.
     pub ranks: Vec<RankAnalysis>,
+    /// What the capture cannot answer.
+    pub limits: Vec<Limit>,
 }
 
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks = (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
-    Analysis { classes, ranks }
+    let ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let limits = Limit::of(trace, &ranks);
+    Analysis { classes, ranks, limits }
 }
