@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{RankId, Viewport};
+use super::{History, RankId, Viewport};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -30,6 +30,10 @@ pub enum LaneKey {
     Os(usize, usize),
     /// CPU launches of a process as one lane, expands to its threads, (document, process).
     Launches(usize, usize),
+    /// OS runtime calls of a process, expands to its threads, (document, process).
+    OsRuntime(usize, usize),
+    /// NVTX rows of threads that launch nothing, when there are many of them, (document, process).
+    OtherNvtx(usize, usize),
 }
 
 /// Something on the timeline that can be pointed at.
@@ -78,6 +82,8 @@ pub enum Panel {
 pub struct ViewState {
     /// What part of the time axis is on screen.
     pub viewport: Viewport,
+    /// Views to go back and forward to.
+    pub history: History,
     /// First visible pixel row of the lanes, in points.
     pub scroll_y_pt: f32,
     /// Lanes whose default expansion the user reversed.
