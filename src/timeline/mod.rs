@@ -1,6 +1,10 @@
 //! The timeline: lanes of what ran, at any zoom, painted from the model without copying it.
 pub mod bench;
+mod bins;
 pub mod color;
+mod ink;
+mod rows;
+mod slices;
 
 use crate::view::{Command, ViewState, Workspace};
 

@@ -36,6 +36,30 @@ pub enum LaneKey {
     OtherNvtx(usize, usize),
 }
 
+impl LaneKey {
+    /// Index of the document that holds the lane.
+    pub const fn doc(self) -> usize {
+        match self {
+            Self::Rank(rank)
+            | Self::Compute(rank)
+            | Self::Communication(rank)
+            | Self::Copies(rank)
+            | Self::Stream(rank, _)
+            | Self::Idle(rank) => rank.doc,
+            Self::Process(doc, _)
+            | Self::Nvtx(doc, _)
+            | Self::Api(doc, _)
+            | Self::Os(doc, _)
+            | Self::Launches(doc, _)
+            | Self::OsRuntime(doc, _)
+            | Self::OtherNvtx(doc, _) => doc,
+        }
+    }
+}
+
+/// Idle gaps of at least this length are listed one by one and never vanish from the timeline, in nanoseconds.
+pub const LISTED_GAP_NS: i64 = 2_000;
+
 /// Something on the timeline that can be pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {
