@@ -76,6 +76,15 @@ impl ViewState {
             | Command::CloseAll
             | Command::SavePicture
             | Command::ToggleHelp
+            | Command::ToggleAbout
+            | Command::TypePath
+            | Command::AskConversionFolder(_)
+            | Command::Convert { .. }
+            | Command::SavePictureTo(_)
+            | Command::Dismiss
+            | Command::SetScale(_)
+            | Command::ToggleSidePanel
+            | Command::ToggleDetails
             | Command::Quit => return false,
         }
         true
