@@ -199,7 +199,7 @@ static LIGHT: Palette = Palette {
         rgb(0x15_7d9e),
         rgb(0x30_97b3),
         rgb(0x4c_b5cb),
-        rgb(0x10_8795),
+        rgb(0x0f_8491),
         rgb(0x30_a4ae),
     ],
     compute: rgb(0x37_72bb),
