@@ -4,7 +4,7 @@
 
 use super::ink::call_inks;
 use super::input::Drag;
-use super::lanes::{LaneSlices, RankLanes, RowsKey, build};
+use super::lanes::{RankLanes, RowsKey, build};
 use super::rows::Rows;
 use super::select::Linked;
 use crate::analysis::Analysis;
@@ -110,9 +110,4 @@ impl Cache {
     pub fn bytes(&self) -> usize {
         self.rows.values().map(|rows| rows.bytes()).sum()
     }
-}
-
-/// The slices that the rows of `key` refer to.
-pub(super) fn slices_of<'a>(workspace: &'a Workspace, call_inks: &'a [u8], key: RowsKey) -> Option<LaneSlices<'a>> {
-    LaneSlices::of(workspace, call_inks, key)
 }

@@ -70,11 +70,7 @@ impl Ink {
 
 /// Inks of all API call names of `trace`, indexed by [`crate::trace::NameId`]. Costs a byte a name.
 pub fn call_inks(trace: &Trace) -> Vec<u8> {
-    trace
-        .names
-        .iter()
-        .map(|(_, name)| if is_sync(name) { Ink::SYNC.0 } else { Ink::HOST.0 })
-        .collect()
+    trace.names.iter().map(|(_, name)| if is_sync(name) { Ink::SYNC.0 } else { Ink::HOST.0 }).collect()
 }
 
 /// True for CUDA calls that wait for the GPU.

@@ -4,7 +4,7 @@ use super::ink::Ink;
 use super::rows::Rows;
 use super::slices::{Calls, Ops, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
-use crate::trace::{Rank, RangeKind};
+use crate::trace::{RangeKind, Rank};
 use crate::view::{Item, LISTED_GAP_NS, LaneKey, RankId, Workspace};
 
 /// Rows that a lane draws; some lanes draw several sets on top of each other.
@@ -117,7 +117,8 @@ impl RankLanes {
             .filter(|lane| time.iter().any(|lanes| lanes.get(*lane as usize).is_some_and(|(count, _)| *count > 0)))
             .collect();
         let home = |lanes: &[(u64, i64); 3]| {
-            let most = OpLane::ALL.into_iter().rev().max_by_key(|lane| lanes.get(*lane as usize).map(|(n, ns)| (*ns, *n)));
+            let most =
+                OpLane::ALL.into_iter().rev().max_by_key(|lane| lanes.get(*lane as usize).map(|(n, ns)| (*ns, *n)));
             most.unwrap_or(OpLane::Compute)
         };
         Self { lanes, homes: time.iter().map(home).collect() }

@@ -39,11 +39,6 @@ impl Row {
         }
     }
 
-    /// True when there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Index of the slice at `position`; the last one's for a position past the end.
     pub fn slice(&self, position: usize) -> u32 {
         match &self.items {
