@@ -1,12 +1,14 @@
 //! The capture tab: what each file is, what it holds, and what was odd about it.
 
-use super::cx::Cx;
+use super::cx::{Cx, pair};
+use super::icons::{self, Icon};
 use super::facts::rank_text;
 use super::state::file_name;
+use crate::analysis::Analysis;
 use crate::format;
 use crate::trace::{Source, Trace};
 use crate::view::Doc;
-use egui::{Align, Button, CollapsingHeader, Grid, Layout, RichText, Ui};
+use egui::{Align, Button, CollapsingHeader, Grid, Label, Layout, RichText, Ui};
 
 /// Draws the tab.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
@@ -27,8 +29,11 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
 fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
     let trace = doc.trace.as_ref();
     warnings(ui, cx, trace);
+    limits(ui, &doc.analysis);
     section(ui, "File");
-    pairs(ui, ("file", at), &file_facts(&trace.source));
+    for (name, value) in file_facts(&trace.source) {
+        pair(ui, 96.0, name, &value);
+    }
     section(ui, "GPUs");
     if trace.gpus.is_empty() {
         ui.label(RichText::new("The file describes no GPU.").weak());
@@ -86,7 +91,7 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
     section(ui, "Warnings");
     for warning in &trace.warnings {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new("⚠").color(cx.palette.warning));
+            icons::show(ui, Icon::Warning, cx.palette.warning);
             let times = if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
             ui.label(format!("{}{times}", warning.message));
             ui.label(RichText::new(warning.code).small().weak());
@@ -94,27 +99,31 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
     }
 }
 
-fn file_facts(source: &Source) -> Vec<(String, String)> {
-    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| format::UNKNOWN.to_owned());
-    vec![
-        ("Path".to_owned(), source.path.display().to_string()),
-        ("Size".to_owned(), format::bytes(source.bytes)),
-        ("Nsight Systems".to_owned(), known(&source.product_version)),
-        ("Schema".to_owned(), known(&source.schema_version)),
-        ("Host".to_owned(), known(&source.host)),
-        ("Duration".to_owned(), format::duration_or_unknown(source.duration_ns)),
-        ("CUDA graphs".to_owned(), known(&source.cuda_graph_mode)),
-    ]
+/// What the capture cannot answer, with what to record next time.
+fn limits(ui: &mut Ui, analysis: &Analysis) {
+    if analysis.limits.is_empty() {
+        return;
+    }
+    section(ui, "What this capture cannot answer");
+    for limit in &analysis.limits {
+        ui.label(limit.consequence());
+        let remedy = Label::new(RichText::new(limit.remedy()).small().weak()).wrap().selectable(true);
+        ui.add(remedy);
+        ui.add_space(4.0);
+    }
 }
 
-fn pairs(ui: &mut Ui, id: (&str, usize), rows: &[(String, String)]) {
-    Grid::new(id).num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-        for (name, value) in rows {
-            ui.with_layout(Layout::left_to_right(Align::Min), |ui| ui.label(RichText::new(name).weak()));
-            ui.add(egui::Label::new(value).wrap().selectable(true));
-            ui.end_row();
-        }
-    });
+fn file_facts(source: &Source) -> [(&'static str, String); 7] {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| format::UNKNOWN.to_owned());
+    [
+        ("Path", source.path.display().to_string()),
+        ("Size", format::bytes(source.bytes)),
+        ("Nsight Systems", known(&source.product_version)),
+        ("Schema", known(&source.schema_version)),
+        ("Host", known(&source.host)),
+        ("Duration", format::duration_or_unknown(source.duration_ns)),
+        ("CUDA graphs", known(&source.cuda_graph_mode)),
+    ]
 }
 
 fn counts(ui: &mut Ui, at: usize, rows: &[(String, String)]) {

@@ -6,7 +6,7 @@ use crate::timeline::color::Palette;
 use crate::trace::Rank;
 use crate::units::Span;
 use crate::view::{Command, Doc, RankId, ViewState, Workspace};
-use egui::{Button, Response, Ui, WidgetInfo, Role};
+use egui::{Button, Label, RichText, Ui, vec2};
 
 /// What a frame reads. Panels change nothing: they push commands.
 #[derive(Debug, Clone, Copy)]
@@ -66,16 +66,21 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// A button that shows a sign and is read out by name.
-pub fn sign_button(ui: &mut Ui, enabled: bool, sign: &str, name: &str, tip: &str) -> Response {
-    let response = ui.add_enabled(enabled, Button::new(sign).frame_when_inactive(false));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
-    response.on_hover_text(tip).on_disabled_hover_text(tip)
-}
-
 /// A button that stays pressed while `on`, and sends `command` when clicked.
 pub fn toggle(ui: &mut Ui, on: bool, name: &str, tip: &str, command: Command, out: &mut Vec<Command>) {
     if ui.add(Button::selectable(on, name)).on_hover_text(tip).clicked() {
         out.push(command);
     }
+}
+
+/// A line of a name and its value; long values wrap under themselves.
+pub fn pair(ui: &mut Ui, name_width_pt: f32, name: &str, value: &str) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 12.0;
+        ui.allocate_ui(vec2(name_width_pt, 16.0), |ui| {
+            ui.set_width(name_width_pt);
+            ui.add(Label::new(RichText::new(name).weak()).truncate());
+        });
+        ui.add(Label::new(value).wrap().selectable(true));
+    });
 }

@@ -1,7 +1,7 @@
 //! The details panel: what is known about the selection, and every field of its row.
 
 use super::capture::copy_button;
-use super::cx::Cx;
+use super::cx::{Cx, pair};
 use super::facts::{Fact, Facts};
 use super::fetch::{Fetcher, Fields};
 use crate::view::{Command, Item};
@@ -83,13 +83,9 @@ fn full_name(ui: &mut Ui, facts: &Facts) {
 }
 
 fn facts_table(ui: &mut Ui, facts: &[Fact]) {
-    Grid::new("facts").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-        for fact in facts {
-            ui.label(RichText::new(fact.name).weak());
-            ui.add(Label::new(&fact.value).wrap().selectable(true));
-            ui.end_row();
-        }
-    });
+    for fact in facts {
+        pair(ui, 152.0, fact.name, &fact.value);
+    }
 }
 
 fn fields_table(ui: &mut Ui, cx: &Cx<'_>, fields: &Fields) {

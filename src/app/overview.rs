@@ -2,11 +2,13 @@
 
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
-use super::parts::{Part, Split, bar, swatch};
+use super::parts::{bar, share, swatch};
 use super::step_chart;
+use crate::analysis::{Part, Partition};
 use crate::format;
 use crate::view::Command;
-use egui::{Align, ComboBox, Grid, Layout, RichText, Ui};
+use egui::{Align, ComboBox, Layout, RichText, Ui};
+use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Draws the tab.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -40,7 +42,7 @@ fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comm
         let label = ui.label(RichText::new("Rank").weak());
         let box_ = ComboBox::from_id_salt("rank")
             .selected_text(rank_text(&chosen.doc.trace, chosen.rank))
-            .width(ui.available_width() - 8.0)
+            .width(ui.available_width())
             .truncate()
             .show_ui(ui, |ui| {
                 for (id, doc, rank) in cx.workspace.ranks() {
@@ -56,20 +58,17 @@ fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comm
 }
 
 fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
-    let capture = Split::of(&chosen.numbers.whole);
-    let visible = Split::of(&chosen.numbers.partition(chosen.visible(cx.view)));
-    let typical = chosen.steps().and_then(|steps| steps.typical.as_ref());
     let mut columns = vec![
-        ("Capture", "From the first to the last operation of the rank.".to_owned(), capture),
-        ("Visible", "The part of it that is on screen.".to_owned(), visible),
+        ("Capture", "From the first to the last operation of the rank.".to_owned(), chosen.numbers.whole),
+        ("Visible", "The part of it that is on screen.".to_owned(), chosen.numbers.partition(chosen.visible(cx.view))),
     ];
-    if let Some(typical) = typical {
+    if let Some(steps) = chosen.steps() {
         let tip = format!(
             "Mean over the {} typical steps: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
-            format::count(typical.count),
-            format::duration(typical.median_span_ns),
+            format::count(steps.typical.count),
+            format::duration(steps.typical.median_span_ns),
         );
-        columns.push(("Typical step", tip, Split::of_typical(typical)));
+        columns.push((if steps.estimated { "Est. step" } else { "Typical step" }, tip, steps.typical.mean));
     }
     for (title, tip, split) in &columns {
         ui.horizontal(|ui| {
@@ -85,51 +84,67 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
     table(ui, cx, &columns);
 }
 
-fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Split)]) {
-    let name_width = 128.0;
-    let gaps = 8.0 * columns.len() as f32;
-    let width = ((ui.available_width() - name_width - gaps) / columns.len() as f32).max(64.0);
-    Grid::new("parts").num_columns(columns.len() + 1).spacing([8.0, 4.0]).striped(true).show(ui, |ui| {
-        ui.allocate_ui(egui::vec2(name_width, 16.0), |ui| ui.set_min_width(name_width));
+fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
+    let builder = grid(ui, "parts", columns.len());
+    let head = builder.header(24.0, |mut row| {
+        row.col(|_| {});
         for (title, tip, _) in columns {
-            number(ui, width, |ui| ui.label(RichText::new(*title).strong()).on_hover_text(tip));
+            number(&mut row, |ui| {
+                ui.label(RichText::new(*title).weak()).on_hover_text(tip);
+            });
         }
-        ui.end_row();
+    });
+    head.body(|mut body| {
         for part in Part::ALL {
-            ui.horizontal(|ui| {
-                ui.set_min_width(name_width);
-                swatch(ui, cx.palette, part);
-                ui.label(part.text()).on_hover_text(part.definition());
+            body.row(34.0, |mut row| {
+                row.col(|ui| {
+                    swatch(ui, cx.palette, part);
+                    ui.label(part.text()).on_hover_text(part.definition());
+                });
+                for (_, _, split) in columns {
+                    let known = share(part, split);
+                    number(&mut row, |ui| {
+                        ui.label(format::percent(known));
+                        let length = format::duration_or_unknown(known.map(|_| part.of(split)));
+                        ui.label(RichText::new(length).small().weak());
+                    });
+                }
+            });
+        }
+        body.row(24.0, |mut row| {
+            row.col(|ui| {
+                ui.add_space(18.0);
+                ui.label(RichText::new("Length").weak());
             });
             for (_, _, split) in columns {
-                let known = split.share(part);
-                number(ui, width, |ui| {
-                    let length = known.map_or(format::UNKNOWN.to_owned(), |_| {
-                        format::duration_f(split.parts_ns[part as usize])
-                    });
-                    ui.label(RichText::new(length).small().weak());
-                    ui.label(format::percent(known))
+                number(&mut row, |ui| {
+                    ui.label(format::duration(split.span_ns));
                 });
             }
-            ui.end_row();
-        }
-        ui.horizontal(|ui| {
-            ui.add_space(18.0);
-            ui.label(RichText::new("Length").weak());
         });
-        for (_, _, split) in columns {
-            number(ui, width, |ui| ui.label(format::duration_f(split.span_ns)));
-        }
-        ui.end_row();
     });
 }
 
-/// A right-aligned cell of two lines: what is added first stands below.
-fn number<R>(ui: &mut Ui, width: f32, add: impl FnOnce(&mut Ui) -> R) {
-    ui.allocate_ui_with_layout(egui::vec2(width, 32.0), Layout::bottom_up(Align::Max), |ui| {
-        ui.set_min_width(width);
-        ui.spacing_mut().item_spacing.y = 0.0;
-        add(ui);
+/// A table as wide as there is room: one column of names, then `numbers` right-aligned ones.
+fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
+    let width = ((ui.available_width() - 132.0) / numbers as f32 - 8.0).max(64.0);
+    TableBuilder::new(ui)
+        .id_salt(name)
+        .vscroll(false)
+        .striped(true)
+        .cell_layout(Layout::left_to_right(Align::Center))
+        .column(Column::remainder().at_least(116.0))
+        .columns(Column::exact(width), numbers)
+}
+
+/// A right-aligned cell; what is added stands in lines.
+fn number(row: &mut TableRow<'_, '_>, add: impl FnOnce(&mut Ui)) {
+    row.col(|ui| {
+        ui.with_layout(Layout::top_down(Align::Max), |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ui.add_space(3.0);
+            add(ui);
+        });
     });
 }
 
@@ -139,31 +154,39 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         ui.label(RichText::new("No communication kernels on this rank.").weak());
         return;
     }
-    Grid::new("collectives").num_columns(4).spacing([8.0, 4.0]).striped(true).show(ui, |ui| {
-        let width = ((ui.available_width() - 24.0) / 4.0).max(64.0);
-        ui.label(RichText::new("Kind").weak());
-        let right = |ui: &mut Ui, text: RichText, tip: &str| {
-            ui.allocate_ui_with_layout(egui::vec2(width, 16.0), Layout::right_to_left(Align::Center), |ui| {
-                ui.set_min_width(width);
-                let response = ui.label(text);
-                if !tip.is_empty() {
-                    response.on_hover_text(tip);
+    let heads = [
+        ("Count", "Communication kernels of this kind."),
+        ("Total", "Sum of their durations. Kernels may overlap each other."),
+        ("Exposed", Part::Exposed.definition()),
+    ];
+    let head = grid(ui, "collectives", heads.len()).header(24.0, |mut row| {
+        row.col(|ui| {
+            ui.label(RichText::new("Kind").weak());
+        });
+        for (title, tip) in heads {
+            number(&mut row, |ui| {
+                ui.label(RichText::new(title).weak()).on_hover_text(tip);
+            });
+        }
+    });
+    head.body(|mut body| {
+        for (kind, sum) in &chosen.numbers.collectives {
+            body.row(24.0, |mut row| {
+                row.col(|ui| {
+                    ui.label(kind.text());
+                });
+                let texts =
+                    [format::count(sum.count), format::duration(sum.total_ns), format::duration(sum.exposed_ns)];
+                for text in texts {
+                    number(&mut row, |ui| {
+                        ui.label(text);
+                    });
                 }
             });
-        };
-        right(ui, RichText::new("Count").weak(), "Communication kernels of this kind.");
-        right(ui, RichText::new("Total").weak(), "Sum of their durations. Kernels may overlap each other.");
-        right(ui, RichText::new("Exposed").weak(), Part::Exposed.definition());
-        ui.end_row();
-        for (kind, sum) in &chosen.numbers.collectives {
-            ui.label(kind.text());
-            right(ui, RichText::new(format::count(sum.count)), "");
-            right(ui, RichText::new(format::duration(sum.total_ns)), "");
-            right(ui, RichText::new(format::duration(sum.exposed_ns)), "");
-            ui.end_row();
         }
     });
     if cx.workspace.ranks().count() == 1 {
+        ui.add_space(4.0);
         let note = "With one rank open, waiting for other ranks and transfer cannot be told apart.";
         ui.label(RichText::new(note).small().weak());
     }

@@ -1,135 +1,30 @@
-//! The five parts of a window of time: their names, definitions, colours, and the bar that shows them.
+//! The five parts of a window of time: their colours, shares, and the bar that shows them.
 
-use crate::analysis::{Partition, TypicalStep};
+use crate::analysis::{Part, Partition};
 use crate::format;
 use crate::timeline::color::Palette;
 use egui::{Align2, Color32, FontId, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, Role, pos2, vec2};
 
-/// One of the five parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Compute without communication.
-    Compute,
-    /// Both at once.
-    Overlapped,
-    /// Communication without compute.
-    Exposed,
-    /// Copies without kernels.
-    Copy,
-    /// Nothing ran.
-    Idle,
-}
-
-impl Part {
-    /// All parts in the order of bars and tables.
-    pub const ALL: [Self; 5] = [Self::Compute, Self::Overlapped, Self::Exposed, Self::Copy, Self::Idle];
-
-    /// Name in tables.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Compute => "Compute only",
-            Self::Overlapped => "Overlapped comm.",
-            Self::Exposed => "Exposed comm.",
-            Self::Copy => "Copy only",
-            Self::Idle => "Idle",
-        }
-    }
-
-    /// Name in narrow column heads.
-    pub const fn short(self) -> &'static str {
-        match self {
-            Self::Compute => "Comp.",
-            Self::Overlapped => "Overl.",
-            Self::Exposed => "Exp.",
-            Self::Copy => "Copy",
-            Self::Idle => "Idle",
-        }
-    }
-
-    /// What it means, for tooltips.
-    pub const fn definition(self) -> &'static str {
-        match self {
-            Self::Compute => {
-                "Compute only: a compute kernel of the device was running and no communication kernel. Fused kernels and \
-                 CUDA graphs recorded as one block count as compute."
-            }
-            Self::Overlapped => {
-                "Overlapped communication: a communication kernel and a compute kernel of the device were running at \
-                 once, so the communication cost no extra time by itself."
-            }
-            Self::Exposed => {
-                "Exposed communication: a communication kernel was running and no compute kernel of that device. Copies \
-                 that ran meanwhile do not change this."
-            }
-            Self::Copy => "Copy only: a copy or fill was running and no kernel.",
-            Self::Idle => "Idle: nothing was running on the device.",
-        }
-    }
-
-    /// Nanoseconds of this part.
-    pub const fn of(self, parts: &Partition) -> i64 {
-        match self {
-            Self::Compute => parts.compute_only_ns,
-            Self::Overlapped => parts.overlapped_comm_ns,
-            Self::Exposed => parts.exposed_comm_ns,
-            Self::Copy => parts.copy_only_ns,
-            Self::Idle => parts.idle_ns,
-        }
-    }
-
-    /// Mean nanoseconds of this part in the typical step.
-    pub const fn of_typical(self, step: &TypicalStep) -> f64 {
-        match self {
-            Self::Compute => step.compute_only_ns,
-            Self::Overlapped => step.overlapped_comm_ns,
-            Self::Exposed => step.exposed_comm_ns,
-            Self::Copy => step.copy_only_ns,
-            Self::Idle => step.idle_ns,
-        }
-    }
-
-    /// Its colour.
-    pub fn color(self, palette: &Palette) -> Color32 {
-        match self {
-            Self::Compute => palette.compute,
-            Self::Overlapped => palette.background.lerp_to_gamma(palette.communication, 0.5),
-            Self::Exposed => palette.communication,
-            Self::Copy => palette.copy,
-            Self::Idle => palette.idle,
-        }
+/// Colour of a part.
+pub fn color(part: Part, palette: &Palette) -> Color32 {
+    match part {
+        Part::Compute => palette.compute,
+        Part::Overlapped => palette.background.lerp_to_gamma(palette.communication, 0.5),
+        Part::Exposed => palette.communication,
+        Part::Copy => palette.copy,
+        Part::Idle => palette.idle,
     }
 }
 
-/// A window of time and its parts, as the side panel shows them.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Split {
-    /// Length of the window in nanoseconds.
-    pub span_ns: f64,
-    /// The parts in the order of [`Part::ALL`], in nanoseconds.
-    pub parts_ns: [f64; 5],
+/// Share of a part, 0 to 1; `None` when the window has no length.
+pub fn share(part: Part, of: &Partition) -> Option<f64> {
+    (of.span_ns > 0).then(|| part.of(of) as f64 / of.span_ns as f64)
 }
 
-impl Split {
-    /// The split of one window.
-    pub fn of(parts: &Partition) -> Self {
-        Self { span_ns: parts.span_ns as f64, parts_ns: Part::ALL.map(|part| part.of(parts) as f64) }
-    }
-
-    /// The split of the typical step.
-    pub fn of_typical(step: &TypicalStep) -> Self {
-        Self { span_ns: step.span_ns, parts_ns: Part::ALL.map(|part| part.of_typical(step)) }
-    }
-
-    /// Share of a part, 0 to 1; `None` when the window has no length.
-    pub fn share(&self, part: Part) -> Option<f64> {
-        (self.span_ns > 0.0).then(|| self.parts_ns[part as usize] / self.span_ns)
-    }
-
-    /// One line for tooltips and screen readers.
-    pub fn as_text(&self, title: &str) -> String {
-        let parts = Part::ALL.map(|part| format!("{} {}", part.text(), format::percent(self.share(part))));
-        format!("{title}, {}: {}", format::duration_f(self.span_ns), parts.join(", "))
-    }
+/// A split in one line, for tooltips and screen readers.
+fn as_text(title: &str, split: &Partition) -> String {
+    let parts = Part::ALL.map(|part| format!("{} {}", part.text(), format::percent(share(part, split))));
+    format!("{title}, {}: {}", format::duration(split.span_ns), parts.join(", "))
 }
 
 /// Height of a bar in points.
@@ -138,14 +33,14 @@ const BAR_PT: f32 = 20.0;
 const HATCH_PT: f32 = 6.0;
 
 /// A bar as wide as there is room, cut into the five parts.
-pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Split) -> Response {
+pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Partition) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PT), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, ui.is_enabled(), split.as_text(title)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, ui.is_enabled(), as_text(title, split)));
     ui.painter().rect_filled(rect, 3.0, palette.grid);
     let mut left = rect.left();
     let mut under_pointer = None;
     for part in Part::ALL {
-        let Some(share) = split.share(part).filter(|share| *share > 0.0) else { continue };
+        let Some(share) = share(part, split).filter(|share| *share > 0.0) else { continue };
         let width = rect.width() * share as f32;
         let piece = Rect::from_min_max(pos2(left, rect.top()), pos2((left + width).min(rect.right()), rect.bottom()));
         paint_piece(ui, palette, part, piece, share);
@@ -156,7 +51,7 @@ pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Split) -> Respon
     }
     let Some((part, share)) = under_pointer else { return response };
     response.on_hover_ui_at_pointer(|ui| {
-        let length = format::duration_f(split.parts_ns[part as usize]);
+        let length = format::duration(part.of(split));
         ui.strong(format!("{}  {}  {length}", part.text(), format::percent(Some(share))));
         ui.label(part.definition());
     })
@@ -164,7 +59,7 @@ pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Split) -> Respon
 
 fn paint_piece(ui: &Ui, palette: &Palette, part: Part, piece: Rect, share: f64) {
     let painter = ui.painter().with_clip_rect(piece.intersect(ui.clip_rect()));
-    let color = part.color(palette);
+    let color = color(part, palette);
     painter.rect_filled(piece, 0.0, color);
     if part == Part::Exposed {
         hatch(&painter, piece, palette.exposed);
@@ -207,7 +102,7 @@ pub fn readable_on(fill: Color32, palette: &Palette) -> Color32 {
 pub fn swatch(ui: &mut Ui, palette: &Palette, part: Part) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
     let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 2.0, part.color(palette));
+    painter.rect_filled(rect, 2.0, color(part, palette));
     if part == Part::Exposed {
         hatch(&painter, rect, palette.exposed);
     }
@@ -220,24 +115,17 @@ mod tests {
 
     #[test]
     fn shares_of_an_empty_window_are_unknown() {
-        let split = Split::of(&Partition::default());
-        assert_eq!(split.share(Part::Idle), None);
-        assert!(split.as_text("Capture").contains("Idle -"));
+        let nothing = Partition::default();
+        assert_eq!(share(Part::Idle, &nothing), None);
+        assert!(as_text("Capture", &nothing).contains("Idle -"));
     }
 
     #[test]
-    fn parts_come_in_the_order_of_their_table() {
-        let parts = Partition {
-            span_ns: 100,
-            comm_ns: 30,
-            compute_only_ns: 50,
-            overlapped_comm_ns: 10,
-            exposed_comm_ns: 20,
-            copy_only_ns: 5,
-            idle_ns: 15,
-        };
-        let split = Split::of(&parts);
-        assert_eq!(split.parts_ns, [50.0, 10.0, 20.0, 5.0, 15.0]);
-        assert_eq!(split.share(Part::Exposed), Some(0.2));
+    fn ink_contrasts_with_what_it_is_written_on() {
+        for theme in [crate::view::Theme::Dark, crate::view::Theme::Light] {
+            let palette = Palette::of(theme);
+            assert_eq!(readable_on(palette.background, palette), palette.text);
+            assert_eq!(readable_on(palette.text, palette), palette.background);
+        }
     }
 }

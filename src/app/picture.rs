@@ -17,9 +17,9 @@ use egui::{Align, CentralPanel, Context, Frame, Layout, Margin, RawInput, Rect, 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PictureOptions {
     /// Width in pixels.
-    pub width_px: usize,
+    pub width_px: u32,
     /// Height in pixels.
-    pub height_px: usize,
+    pub height_px: u32,
     /// Pixels per point: 2 gives the same layout as 1 at half the size, twice as fine.
     pub scale: f32,
     /// Colours.
@@ -61,7 +61,7 @@ pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions
     }
     let primitives = context.tessellate(shapes, scale);
     let background = Palette::of(options.theme).background;
-    renderer.paint(options.width_px, options.height_px, scale, background, &primitives)
+    renderer.paint(options.width_px as usize, options.height_px as usize, scale, background, &primitives)
 }
 
 struct Scene<'a> {

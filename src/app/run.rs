@@ -1,8 +1,10 @@
 //! Opens the window and keeps it until it is closed.
 
-use super::load::{Opener, What};
+use super::load::What;
+use super::opener::FileOpener;
 use super::settings::{KEY, Settings};
 use super::{Window, icon};
+use crate::analysis::Params;
 use crate::view::Theme;
 use eframe::NativeOptions;
 use egui::ViewportBuilder;
@@ -12,8 +14,10 @@ use std::sync::Arc;
 /// What the window starts with.
 #[derive(Debug, Clone, Default)]
 pub struct AppOptions {
-    /// What to open at once.
-    pub open: Vec<What>,
+    /// Files to open at once; with none, the demo.
+    pub paths: Vec<PathBuf>,
+    /// What the user decided about the analysis.
+    pub params: Params,
     /// Colours, when other than remembered.
     pub theme: Option<Theme>,
     /// Folder for the settings, when other than the system's.
@@ -35,7 +39,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// When there is no display or the window system refuses.
-pub fn run(options: AppOptions, opener: Arc<dyn Opener>) -> Result<(), RunError> {
+pub fn run(options: AppOptions) -> Result<(), RunError> {
     if !has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
         return Err(RunError::NoDisplay);
     }
@@ -55,8 +59,10 @@ pub fn run(options: AppOptions, opener: Arc<dyn Opener>) -> Result<(), RunError>
         let stored = cc.storage.and_then(|storage| storage.get_string(KEY));
         let mut settings = stored.map_or_else(Settings::default, |text| Settings::from_text(&text));
         settings.theme = options.theme.unwrap_or(settings.theme);
+        let opener = Arc::new(FileOpener::new(options.params));
         let mut window = Window::new(&cc.egui_ctx, opener, settings);
-        window.start(options.open);
+        let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
+        window.start(if files.is_empty() { vec![What::Demo] } else { files });
         Ok(Box::new(window) as Box<dyn eframe::App>)
     };
     eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| RunError::Window(error.to_string()))

@@ -2,6 +2,7 @@
 
 use super::capture::warning_count;
 use super::cx::Cx;
+use super::icons::{self, Icon};
 use crate::format;
 use crate::units::Span;
 use crate::view::{Command, Panel, Workspace};
@@ -35,7 +36,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let warnings = warning_count(cx);
     if warnings > 0 {
         ui.separator();
-        let text = format!("⚠ {} {}", format::count(warnings), if warnings == 1 { "warning" } else { "warnings" });
+        let text = format!("{} {}", format::count(warnings), if warnings == 1 { "warning" } else { "warnings" });
         let response = ui.link(RichText::new(text).small().color(cx.palette.warning));
         if response.on_hover_text("What was odd about the file").clicked() {
             out.push(Command::ShowPanel(Panel::Capture));
@@ -43,6 +44,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
                 out.push(Command::ToggleSidePanel);
             }
         }
+        icons::show(ui, Icon::Warning, cx.palette.warning);
     }
     ui.separator();
 }

@@ -3,12 +3,12 @@
 //! Above [`MOST_BARS`] steps a bar stands for several and shows the longest of them, so that no outlier disappears.
 
 use super::cx::{Chosen, Cx};
-use crate::analysis::{Step, StepEdge};
+use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
 use egui::{Color32, RichText, Stroke, Ui, WidgetInfo, Role};
-use egui_plot::{AxisHints, Bar, BarChart, HLine, Plot, PlotPoint};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
 
 /// Bars drawn at most.
 const MOST_BARS: usize = 256;
@@ -26,15 +26,22 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     ui.horizontal(|ui| {
         ui.strong("Step time");
         let outliers = steps.steps.iter().filter(|step| step.edge == Some(StepEdge::Outlier)).count();
-        let median = steps.typical.as_ref().map_or(format::UNKNOWN.to_owned(), |t| format::duration(t.median_span_ns));
         let text = format!(
-            "{} steps, median {median}, {} outliers",
+            "{} {}steps, median {}, {} {}",
             format::count(steps.steps.len() as u64),
-            format::count(outliers as u64)
+            if steps.estimated { "estimated " } else { "" },
+            format::duration(steps.typical.median_span_ns),
+            format::count(outliers as u64),
+            if outliers == 1 { "outlier" } else { "outliers" },
         );
-        ui.label(RichText::new(text).small().weak());
+        let tip = if steps.estimated {
+            "No range marks the steps: they were guessed from kernels that repeat."
+        } else {
+            "Windows of the steps: GPU time each step owns."
+        };
+        ui.label(RichText::new(text).small().weak()).on_hover_text(tip);
     });
-    chart(ui, cx, chosen, &steps.steps, out);
+    chart(ui, cx, chosen, steps, out);
 }
 
 /// What one bar shows: the longest of the steps it stands for.
@@ -43,7 +50,8 @@ fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
     all.max_by_key(|(at, step)| (step.window.len_ns(), std::cmp::Reverse(*at)))
 }
 
-fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &[Step], out: &mut Vec<Command>) {
+fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut Vec<Command>) {
+    let steps = all.steps.as_slice();
     let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
     let current = chosen.step_in_view(cx.view);
     let shown: Vec<(usize, &Step)> =
@@ -58,9 +66,11 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &[Step], out: &mu
             .name(format!("{}\n{}", step.name, describe(steps, *at)))
     });
     let bars: Vec<Bar> = bars.collect();
-    let median = chosen.steps().and_then(|steps| steps.typical.as_ref()).map(|typical| typical.median_span_ns as f64);
+    let median = all.typical.median_span_ns as f64;
     let top = steps.iter().map(|step| step.window.len_ns()).max().unwrap_or(1) as f64;
-    let axis = AxisHints::new_y().formatter(|mark, _| format::duration_f(mark.value)).min_thickness(56.0);
+    let tick = tick_ns(top);
+    let label = move |mark: GridMark| format::time_at(mark.value.round() as i64, tick as i64);
+    let axis = AxisHints::new_y().formatter(move |mark, _| label(mark)).min_thickness(52.0);
     let response = Plot::new("step times")
         .height(HEIGHT_PT)
         .show_axes([false, true])
@@ -72,16 +82,19 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &[Step], out: &mu
         .allow_double_click_reset(false)
         .show_crosshair(false)
         .custom_y_axes(vec![axis])
-        .grid_spacing(36.0..=200.0)
+        .y_grid_spacer(move |_| {
+            let marks = (0..8).map(|at| GridMark { value: f64::from(at) * tick, step_size: tick });
+            marks.filter(|mark| mark.value <= top).collect()
+        })
+        .grid_spacing(12.0..=24.0)
+        .grid_color(cx.palette.grid)
         .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
         .default_y_bounds(0.0, top * 1.08)
         .show(ui, |plot| {
             let chart = BarChart::new("Step time", bars)
                 .element_formatter(Box::new(|bar, _| bar.name.clone()));
             plot.bar_chart(chart);
-            if let Some(median) = median {
-                plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
-            }
+            plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
             plot.pointer_coordinate()
         });
     let text = format!("Step times, {} bars; click one to show its step", shown.len());
@@ -91,6 +104,14 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &[Step], out: &mu
     {
         out.push(Command::ShowStep(chosen.id, at as u32));
     }
+}
+
+/// Distance of the grid lines: 1, 2 or 5 times a power of ten, with two to four lines below `top`.
+fn tick_ns(top: f64) -> f64 {
+    let rough = (top / 4.0).max(1.0);
+    let power = 10_f64.powi(rough.log10().floor() as i32);
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= rough).unwrap_or(10.0);
+    times * power
 }
 
 fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
@@ -125,5 +146,17 @@ pub fn color(step: &Step, palette: &Palette) -> Color32 {
         Some(StepEdge::WarmUp | StepEdge::Cut) => palette.idle,
         None if step.typical => palette.compute,
         None => palette.compute.lerp_to_gamma(palette.panel, 0.4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grid_lines_are_round_and_few() {
+        for (top, tick) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
+            assert!((tick_ns(top) - tick).abs() < 1e-6 * tick, "{top}: {}", tick_ns(top));
+        }
     }
 }

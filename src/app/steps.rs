@@ -3,12 +3,13 @@
 //! Only visible rows are laid out; the sorted order is kept until the rank or the sorting changes.
 
 use super::cx::{Chosen, Cx};
-use super::parts::{Part, Split};
+use super::icons::{self, Icon};
+use super::parts;
 use super::step_chart;
-use crate::analysis::{Step, Steps};
+use crate::analysis::{Part, Step, Steps};
 use crate::format;
 use crate::view::{Command, RankId};
-use egui::{Align, Button, Layout, Response, RichText, ScrollArea, Sense, Ui, WidgetInfo, Role};
+use egui::{Align, Button, Label, Layout, Response, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Columns of the table.
@@ -58,9 +59,10 @@ impl Key {
 
     fn width(self) -> f32 {
         match self {
-            Self::Order => 92.0,
-            Self::Window | Self::Kind => 64.0,
-            Self::Share(_) => 48.0,
+            Self::Order => 64.0,
+            Self::Window => 56.0,
+            Self::Kind => 48.0,
+            Self::Share(_) => 40.0,
         }
     }
 }
@@ -99,7 +101,7 @@ impl StepTable {
 
 fn order(steps: &[Step], sort: Key, descending: bool) -> Vec<u32> {
     let mut order: Vec<u32> = (0..steps.len() as u32).collect();
-    let share = |step: &Step, part| Split::of(&step.parts).share(part).unwrap_or(-1.0);
+    let share = |step: &Step, part| parts::share(part, &step.parts).unwrap_or(-1.0);
     order.sort_by(|a, b| {
         let (Some(left), Some(right)) = (steps.get(*a as usize), steps.get(*b as usize)) else { return a.cmp(b) };
         match sort {
@@ -137,13 +139,17 @@ fn rows(
     out: &mut Vec<Command>,
 ) {
     let current = chosen.step_in_view(cx.view);
+    ui.spacing_mut().item_spacing.x = 4.0;
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())
         .cell_layout(Layout::right_to_left(Align::Center))
         .auto_shrink([false, false]);
     for key in Key::ALL {
-        builder = builder.column(Column::initial(key.width()).clip(true));
+        builder = builder.column(match key {
+            Key::Order => Column::remainder().at_least(key.width()).clip(true),
+            _ => Column::exact(key.width()).clip(true),
+        });
     }
     let mut clicked = None;
     let built = builder.header(24.0, |mut row| {
@@ -174,36 +180,33 @@ fn rows(
 }
 
 fn heading(ui: &mut Ui, key: Key, table: &StepTable) -> Response {
-    let arrow = match (table.sort == key, table.descending) {
-        (false, _) => "",
-        (true, false) => " ⏶",
-        (true, true) => " ⏷",
-    };
-    let text = RichText::new(format!("{}{arrow}", key.text())).small().strong();
-    let response = ui.add(Button::new(text).frame(false));
+    if table.sort == key {
+        let icon = if table.descending { Icon::Down } else { Icon::Up };
+        let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
+        icons::paint(ui.painter(), rect, icon, ui.visuals().text_color());
+    }
+    let response = ui.add(Button::new(RichText::new(key.text()).small().strong()).frame(false));
     let name = format!("Sort by {}", key.text());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     response.on_hover_text(key.tip())
 }
 
 fn cells(row: &mut TableRow<'_, '_>, step: &Step) {
-    let split = Split::of(&step.parts);
     for key in Key::ALL {
         row.col(|ui| match key {
             Key::Order => {
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(egui::Label::new(&step.name).truncate());
+                    ui.add_space(4.0);
+                    ui.add(Label::new(RichText::new(&step.name).small()).truncate());
                 });
             }
             Key::Window => {
-                ui.label(format::duration(step.window.len_ns()));
+                ui.label(RichText::new(format::duration(step.window.len_ns())).small());
             }
             Key::Share(part) => {
-                ui.label(format::percent(split.share(part))).on_hover_text(format!(
-                    "{} {}",
-                    part.text(),
-                    format::duration(part.of(&step.parts))
-                ));
+                let share = RichText::new(format::percent(parts::share(part, &step.parts))).small();
+                let length = format!("{} {}", part.text(), format::duration(part.of(&step.parts)));
+                ui.label(share).on_hover_text(length);
             }
             Key::Kind => {
                 ui.label(RichText::new(step_chart::kind(step)).small().weak());

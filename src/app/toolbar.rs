@@ -1,6 +1,7 @@
 //! The row above the timeline: menus, history, the step in view, switches.
 
-use super::cx::{Cx, sign_button, toggle};
+use super::cx::{Cx, toggle};
+use super::icons::{self, Icon};
 use super::menu;
 use crate::format;
 use crate::view::{Command, Theme};
@@ -25,10 +26,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 
 fn history(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let history = &cx.view.history;
-    if sign_button(ui, history.can_go_back(), "⬅", "Back", "Back to the view before (Backspace)").clicked() {
+    if icons::button(ui, history.can_go_back(), Icon::Back, "Back", "Back to the view before (Backspace)").clicked() {
         out.push(Command::Back);
     }
-    if sign_button(ui, history.can_go_forward(), "➡", "Forward", "Forward again (Shift+Backspace)").clicked() {
+    if icons::button(ui, history.can_go_forward(), Icon::Forward, "Forward", "Forward again (Shift+Backspace)").clicked() {
         out.push(Command::Forward);
     }
     if ui.button("Whole capture").on_hover_text("Show everything (0 or Home)").clicked() {
@@ -41,7 +42,7 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let (Some(steps), Some(at)) = (chosen.steps(), chosen.step_in_view(cx.view)) else { return };
     let Some(step) = steps.steps.get(at) else { return };
     ui.separator();
-    if sign_button(ui, at > 0, "⏴", "Previous step", "Previous step ([)").clicked() {
+    if icons::button(ui, at > 0, Icon::Previous, "Previous step", "Previous step ([)").clicked() {
         out.push(Command::PreviousStep);
     }
     let name = format::one_line(&step.name, 28);
@@ -49,7 +50,7 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     if response.clicked() {
         out.push(Command::ShowStep(chosen.id, at as u32));
     }
-    if sign_button(ui, at + 1 < steps.steps.len(), "⏵", "Next step", "Next step (])").clicked() {
+    if icons::button(ui, at + 1 < steps.steps.len(), Icon::Next, "Next step", "Next step (])").clicked() {
         out.push(Command::NextStep);
     }
     let place = format!(
@@ -64,10 +65,10 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 /// From right to left.
 fn switches(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let (sign, other, name) = match cx.view.theme {
-        Theme::Dark => ("☀", Theme::Light, "Light theme"),
-        Theme::Light => ("🌙", Theme::Dark, "Dark theme"),
+        Theme::Dark => (Icon::Sun, Theme::Light, "Light theme"),
+        Theme::Light => (Icon::Moon, Theme::Dark, "Dark theme"),
     };
-    if sign_button(ui, true, sign, name, name).clicked() {
+    if icons::button(ui, true, sign, name, name).clicked() {
         out.push(Command::SetTheme(other));
     }
     if cx.workspace.docs.is_empty() {

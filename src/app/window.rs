@@ -142,8 +142,8 @@ impl Window {
     fn write_picture(&mut self, ctx: &Context, path: PathBuf) {
         let (size, scale) = (ctx.content_rect().size(), ctx.pixels_per_point());
         let options = PictureOptions {
-            width_px: (size.x * scale).round() as usize,
-            height_px: (size.y * scale).round() as usize,
+            width_px: (size.x * scale).round() as u32,
+            height_px: (size.y * scale).round() as u32,
             scale,
             theme: self.state.view.theme,
         };
@@ -151,7 +151,7 @@ impl Window {
         let (sender, wake) = (self.pictures.0.clone(), self.wake.clone());
         let work = move || {
             let image = picture::render(&workspace, &view, &options);
-            let message = match raster::write_png(&image, &path) {
+            let message = match raster::png::write(&image, &path) {
                 Ok(()) => format!("Saved {}", path.display()),
                 Err(error) => format!("Picture not saved: {error}"),
             };

@@ -6,14 +6,12 @@
 //!
 //! Cost: 4 bytes a pixel; a full 1920x1080 window takes some tens of milliseconds in a release build.
 
-mod png;
+pub mod png;
 mod texture;
 mod triangle;
 
 #[cfg(test)]
 mod tests;
-
-pub use png::{PngError, encode_png, write_png};
 
 use egui::epaint::Primitive;
 use egui::{ClippedPrimitive, Color32, Rect, TextureId, TexturesDelta};

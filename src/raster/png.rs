@@ -31,7 +31,7 @@ pub enum PngError {
 ///
 /// # Errors
 /// When the size is not one a PNG file can have.
-pub fn encode_png(image: &Image) -> Result<Vec<u8>, PngError> {
+pub fn encode(image: &Image) -> Result<Vec<u8>, PngError> {
     let size = |px: usize| u32::try_from(px).ok().filter(|px| (1..=65_535).contains(px));
     let (Some(width), Some(height)) = (size(image.width_px), size(image.height_px)) else {
         return Err(PngError::Size { width_px: image.width_px, height_px: image.height_px });
@@ -51,7 +51,7 @@ pub fn encode_png(image: &Image) -> Result<Vec<u8>, PngError> {
 ///
 /// # Errors
 /// When it cannot be encoded or the file cannot be written.
-pub fn write_png(image: &Image, path: &Path) -> Result<(), PngError> {
-    let bytes = encode_png(image)?;
+pub fn write(image: &Image, path: &Path) -> Result<(), PngError> {
+    let bytes = encode(image)?;
     std::fs::write(path, bytes).map_err(|source| PngError::Write { path: path.to_owned(), source })
 }

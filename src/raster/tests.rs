@@ -182,12 +182,12 @@ fn text_is_painted_and_twice_the_same() {
 fn pictures_survive_the_way_through_a_png_file() {
     let at = Rect::from_min_max(pos2(1.0, 1.0), pos2(3.0, 2.0));
     let image = paint(quad(at, Color32::from_rgb(10, 200, 30)), Rect::EVERYTHING, 4);
-    let bytes = encode_png(&image).unwrap();
+    let bytes = png::encode(&image).unwrap();
     let mut reader = ::png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
     let mut rgb = vec![0; 4 * 4 * 3];
     reader.next_frame(&mut rgb).unwrap();
     let expected: Vec<u8> = image.pixels.iter().flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     assert_eq!(rgb, expected);
     let empty = Image::filled(0, 4, Color32::BLACK);
-    assert!(matches!(encode_png(&empty), Err(PngError::Size { width_px: 0, height_px: 4 })));
+    assert!(matches!(png::encode(&empty), Err(png::PngError::Size { width_px: 0, height_px: 4 })));
 }
