@@ -1,8 +1,7 @@
-//! A small training job made by hand, and a headless context that takes pictures and input.
+//! A small training job made by hand, and a window without a display that takes input.
 
 use super::{Cache, show};
 use crate::analysis::{Params, analyze};
-use crate::raster::Renderer;
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{CopyKind, NameId, OpKind, RangeKind, RawCall, RawRange};
 use crate::view::{Command, ViewState, Workspace};
@@ -97,62 +96,37 @@ pub fn workspace_of(fixture: &mut Fixture) -> Workspace {
 /// A window without a display.
 pub struct Window {
     context: Context,
-    renderer: Renderer,
     time: f64,
     pub workspace: Workspace,
     pub state: ViewState,
     pub cache: Cache,
     size: Vec2,
-    scale: f32,
 }
 
 impl Window {
     pub fn new(workspace: Workspace, size: Vec2) -> Self {
         let state = ViewState::open(&workspace);
-        let (context, renderer) = (Context::default(), Renderer::new());
-        Self { context, renderer, time: 0.0, workspace, state, cache: Cache::default(), size, scale: 1.0 }
+        Self { context: Context::default(), time: 0.0, workspace, state, cache: Cache::default(), size }
     }
 
-    fn run(&mut self, events: Vec<Event>) -> (Vec<Command>, Vec<egui::epaint::ClippedShape>) {
+    /// Runs a frame with `events` and applies what it asked for.
+    pub fn act(&mut self, events: Vec<Event>) -> Vec<Command> {
         self.time += 0.05;
-        let mut input = RawInput {
+        let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size)),
             time: Some(self.time),
             events,
             ..RawInput::default()
         };
-        input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(self.scale);
         let mut commands = Vec::new();
         let mut output = self.context.run_ui(input, |ui| {
             show(ui, &self.workspace, &self.state, &mut self.cache, &mut commands);
         });
-        self.renderer.update(&mut output.textures_delta);
-        (commands, output.shapes)
-    }
-
-    /// Runs a frame with `events` and applies what it asked for.
-    pub fn act(&mut self, events: Vec<Event>) -> Vec<Command> {
-        let (commands, _) = self.run(events);
+        output.textures_delta.clear();
         for command in &commands {
             self.state.apply(command, &self.workspace);
         }
         commands
-    }
-
-    /// Draws the window; writes it to the folder named by `STEPSCOPE_PICTURES`, if any.
-    pub fn picture(&mut self, name: &str, scale: f32) -> crate::raster::Image {
-        self.scale = scale;
-        self.run(Vec::new());
-        let (_, shapes) = self.run(Vec::new());
-        let primitives = self.context.tessellate(shapes, scale);
-        let (width, height) = ((self.size.x * scale) as usize, (self.size.y * scale) as usize);
-        let background = super::background(self.state.theme);
-        let image = self.renderer.paint(width, height, scale, background, &primitives);
-        if let Some(folder) = std::env::var_os("STEPSCOPE_PICTURES") {
-            let path = std::path::Path::new(&folder).join(format!("{name}.png"));
-            crate::raster::write_png(&image, &path).unwrap();
-        }
-        image
     }
 }
 
