@@ -6,7 +6,7 @@
 use super::check::{self, FileFacts};
 use super::details::NsysDetails;
 use super::error::LoadError;
-use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened};
+use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened, sum_of};
 use super::progress::Progress;
 use super::rows::{self, Batch, Query};
 use super::scan::{RowSource, ScanEnd, Stopped};
@@ -168,6 +168,16 @@ pub fn peek(path: &Path) -> Result<Source, LoadError> {
     let mut source = meta::source(&mut load);
     source.tables = load.found.iter().map(|(_, table)| TableCount { table: table.name.clone(), rows: load.last_row(table) }).collect();
     Ok(source)
+}
+
+/// SQL that adds up every column that [`open`] reads of the event tables: the work that loading is measured against.
+///
+/// # Errors
+/// As [`open`].
+pub fn sum_sql(path: &Path) -> Result<String, LoadError> {
+    let progress = Progress::new();
+    let load = Load::start(path, LoadOptions { readers: Some(1) }, &progress)?;
+    Ok(load.found.iter().map(|(spec, table)| sum_of(table, spec.columns)).collect())
 }
 
 impl<'a> Load<'a> {

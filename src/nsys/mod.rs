@@ -45,7 +45,8 @@ mod scan;
 mod schema;
 mod strings;
 
+pub use check::is_report;
 pub use convert::{ConvertError, convert};
 pub use error::LoadError;
-pub use load::{LoadOptions, MAX_READERS, open, peek};
+pub use load::{LoadOptions, MAX_READERS, open, peek, sum_sql};
 pub use progress::Progress;
