@@ -135,8 +135,8 @@ pub(super) struct Ledger {
     first_open: u32,
     /// End of the last window, once one is known.
     boundary_ns: Option<i64>,
-    /// Ends of primary-stream work launched before the first step.
-    early_end_ns: i64,
+    /// Latest end of primary-stream work launched before the first step.
+    early_end_ns: Option<i64>,
     /// Windows whose end is known but not yet swept to.
     closing: VecDeque<StepTruth>,
 }
@@ -190,7 +190,7 @@ impl Ledger {
     /// That work is done; `stall_ns` is how long it waited for another pipeline stage.
     pub(super) fn completed(&mut self, step: Option<u32>, end_ns: i64, stall_ns: i64) {
         let Some(step) = step else {
-            self.early_end_ns = self.early_end_ns.max(end_ns);
+            self.early_end_ns = self.early_end_ns.max(Some(end_ns));
             return;
         };
         if let Some(step) = self.step(step) {
@@ -205,7 +205,7 @@ impl Ledger {
         while self.open.front().is_some_and(|step| step.ended && step.outstanding == 0) {
             let Some(step) = self.open.pop_front() else { return };
             self.first_open += 1;
-            let start = self.boundary_ns.unwrap_or(step.truth.range.start_ns.max(self.early_end_ns));
+            let start = self.boundary_ns.unwrap_or(step.truth.range.start_ns.max(self.early_end_ns.unwrap_or(i64::MIN)));
             let end = start.max(step.last_end_ns);
             self.boundary_ns = Some(end);
             self.closing.push_back(StepTruth { window: Span::new(start, end), ..step.truth });

@@ -100,7 +100,10 @@ impl ExportWriter {
         let part_file = PartFile(Some(part.clone()));
         // A crash loses the part file only, so nothing has to survive one. Strings are written last, after their users.
         connection
-            .execute_batch("PRAGMA foreign_keys=OFF; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN")
+            .execute_batch(
+                "PRAGMA foreign_keys=OFF; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; \
+                 PRAGMA cache_size=-1024; BEGIN",
+            )
             .map_err(open)?;
         Ok(Self {
             connection,
