@@ -1,1 +1,205 @@
-//! Numbers to text.
+//! The one place that turns numbers into text, so that screen, report and pictures show the same value.
+//!
+//! Times carry the unit that fits and four significant digits; thousands are set apart by a thin space; shares are
+//! percent with one decimal; what is not known is [`UNKNOWN`], never NaN or 0.
+
+/// Text for a value that is not known.
+pub const UNKNOWN: &str = "-";
+
+/// Between groups of three digits.
+const THIN_SPACE: char = '\u{2009}';
+
+/// Units of time with their length in nanoseconds, largest first.
+const TIME_UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+
+/// A length of time: `30.79 ms`, `999 ns`, `-1.500 µs`.
+pub fn duration(ns: i64) -> String {
+    if ns.unsigned_abs() < 1000 {
+        return format!("{ns} ns");
+    }
+    duration_f(ns as f64)
+}
+
+/// A length of time that is a mean or a quotient; [`UNKNOWN`] when it is not finite.
+pub fn duration_f(ns: f64) -> String {
+    if !ns.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    // A value that would round up to 1000 of its unit is shown in the next: 999.96 µs is 1.000 ms.
+    let fits = |(_, length): &&(&str, f64)| ns.abs() >= length * 0.999_95;
+    let (unit, length) = TIME_UNITS.iter().find(fits).unwrap_or(&("ns", 1.0));
+    let value = ns / length;
+    if *unit == "ns" && value.fract() == 0.0 {
+        return format!("{value} ns");
+    }
+    let decimals = match value.abs() {
+        v if v < 9.9995 => 3,
+        v if v < 99.995 => 2,
+        v if v < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{} {unit}", grouped(&format!("{value:.decimals$}")))
+}
+
+/// A length of time that is not always known.
+pub fn duration_or_unknown(ns: Option<i64>) -> String {
+    ns.map_or_else(|| UNKNOWN.to_owned(), duration)
+}
+
+/// A point on an axis whose ticks are `step_ns` apart: as many decimals as the ticks need, in the unit of the tick.
+pub fn time_at(ns: i64, step_ns: i64) -> String {
+    let step = step_ns.max(1) as f64;
+    let fits = |(_, length): &&(&str, f64)| step * 1000.0 > *length && (ns.unsigned_abs() as f64) >= *length;
+    let (unit, length) = TIME_UNITS.iter().find(fits).unwrap_or(&("ns", 1.0));
+    if ns == 0 {
+        let (unit, _) = TIME_UNITS.iter().find(|(_, length)| step * 10.0 >= *length).unwrap_or(&("ns", 1.0));
+        return format!("0 {unit}");
+    }
+    let decimals = (length / step).log10().ceil().clamp(0.0, 9.0) as usize;
+    format!("{} {unit}", grouped(&format!("{:.decimals$}", ns as f64 / length)))
+}
+
+/// A count: `12 345` with thin spaces.
+pub fn count(n: u64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A share of 1 as percent with one decimal.
+pub fn percent(fraction: Option<f64>) -> String {
+    fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
+}
+
+/// `part_ns` as a share of `whole_ns`; [`UNKNOWN`] of nothing.
+pub fn share(part_ns: i64, whole_ns: i64) -> String {
+    percent((whole_ns > 0).then(|| part_ns as f64 / whole_ns as f64))
+}
+
+/// An amount of memory in powers of 1024: `1.5 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match units.iter().find(|(_, shift)| bytes >> shift > 0) {
+        Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / (1_u64 << shift) as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
+/// `limit` characters is cut with an ellipsis.
+pub fn one_line(text: &str, limit: usize) -> String {
+    let mut safe = String::with_capacity(text.len().min(limit * 4));
+    for (at, c) in text.chars().enumerate() {
+        if at >= limit {
+            safe.push('…');
+            break;
+        }
+        match c {
+            '\n' | '\r' | '\t' => safe.push(' '),
+            c if c.is_control() || is_invisible(c) => safe.extend(c.escape_unicode()),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Characters that reorder or hide their neighbours.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A moment as `2023-11-04 17:03:59 UTC`, from nanoseconds since 1970.
+pub fn utc(epoch_ns: i64) -> String {
+    let seconds = epoch_ns.div_euclid(1_000_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days to a date of the proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+}
+
+/// Sets thousands of the integer part apart.
+fn grouped(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
+    let mut text = String::from(sign);
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(THIN_SPACE);
+        }
+        text.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_take_the_unit_that_fits_and_four_digits() {
+        let cases = [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.000 µs"),
+            (30_789_123, "30.79 ms"),
+            (999_960, "1.000 ms"),
+            (99_996_000, "100.0 ms"),
+            (-1_500, "-1.500 µs"),
+            (12_345_000_000_000, "12\u{2009}345 s"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(duration(ns), text);
+        }
+        assert_eq!(duration_f(0.5), "0.500 ns");
+        assert_eq!(duration_f(f64::NAN), "-");
+    }
+
+    #[test]
+    fn ticks_show_the_decimals_they_need() {
+        assert_eq!(time_at(2_000_000, 500_000), "2.0 ms");
+        assert_eq!(time_at(1_500_000, 500_000), "1.5 ms");
+        assert_eq!(time_at(1_234_567, 1), "1\u{2009}234\u{2009}567 ns");
+        assert_eq!(time_at(1_200_000_000, 200_000_000), "1.2 s");
+        assert_eq!(time_at(0, 1_000_000), "0 ms");
+    }
+
+    #[test]
+    fn counts_are_grouped_and_shares_have_one_decimal() {
+        assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
+        assert_eq!(count(12), "12");
+        assert_eq!(percent(Some(0.12345)), "12.3 %");
+        assert_eq!(percent(None), "-");
+        assert_eq!(share(1, 0), "-");
+    }
+
+    #[test]
+    fn bytes_use_powers_of_1024() {
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_827_696_000_000_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(utc(1_704_067_199_999_999_999), "2023-12-31 23:59:59 UTC");
+        assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn names_are_safe_on_one_line() {
+        assert_eq!(one_line("a\nb\u{7}c\u{202e}", 20), "a b\\u{7}c\\u{202e}");
+        assert_eq!(one_line("abcdef", 3), "abc…");
+    }
+}

@@ -1,13 +1,10 @@
 //! Kernel name to class, decided once per distinct name by one ordered table.
 //!
-//! Sources of the names: the kernels that NCCL, RCCL, NVSHMEM, cuBLAS, cuDNN, CUTLASS, FlashAttention, PyTorch, Apex
-//! and Triton launch. Users extend the table with [`Rules`].
+//! The table itself is in [`super::rules`].
 
+use super::rules::{Rules, builtin};
 use crate::trace::{OpKind, OpNameId, Trace};
-
 use serde::{Deserialize, Serialize};
-
-
 
 /// What a compute kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -131,19 +128,22 @@ impl Class {
     }
 }
 
-/// Rules.
+/// The class of every operation name of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {}
-/// E.
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct RulesError;
-/// Classes.
-#[derive(Debug, Clone, Default)]
-pub struct Classes { by_name: Vec<Class> }
+pub struct Classes {
+    by_name: Vec<Class>,
+}
+
 impl Classes {
-    /// Classifies every operation name of `trace`.
-    pub fn of(trace: &Trace, _rules: &Rules) -> Self { Self { by_name: vec![Class::Compute(Family::Other); trace.op_names.len()] } }
+    /// Classifies every operation name of `trace`: the user's rules first, then the built-in table.
+    pub fn of(trace: &Trace, rules: &Rules) -> Self {
+        let class = |name: &crate::trace::OpName| {
+            let (short, full) = (trace.name(name.short), trace.name(name.full));
+            rules.class(short, full).unwrap_or_else(|| builtin(short, full))
+        };
+        Self { by_name: trace.op_names.iter().map(class).collect() }
+    }
+
     /// Class of an operation, from its name and kind.
     pub fn class(&self, name: OpNameId, kind: OpKind) -> Class {
         match kind {

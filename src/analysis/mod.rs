@@ -3,17 +3,25 @@
 mod classify;
 mod coverage;
 mod intervals;
+mod limits;
+mod part;
 mod partition;
+mod period;
+mod rank;
+mod rules;
+mod step_names;
 mod steps;
 
-pub use classify::{Class, Classes, Collective, Family, Rules, RulesError};
+pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use limits::Limit;
+pub use part::Part;
 pub use partition::Partition;
+pub use rank::{CollectiveSum, Counts, RankAnalysis};
+pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 
 use crate::trace::Trace;
-use crate::units::Span;
-use std::collections::BTreeMap;
 
 /// What the user may decide about an analysis.
 #[derive(Debug, Clone, Default)]
@@ -31,73 +39,15 @@ pub struct Analysis {
     pub classes: Classes,
     /// One entry per rank of the trace.
     pub ranks: Vec<RankAnalysis>,
-}
-
-/// Sum over the collectives of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct CollectiveSum {
-    /// Kernels.
-    pub count: u64,
-    /// Sum of their durations in nanoseconds (they may overlap each other).
-    pub total_ns: i64,
-    /// Nanoseconds of them during which no compute kernel of the device ran.
-    pub exposed_ns: i64,
-}
-
-/// The numbers of one rank.
-#[derive(Debug)]
-pub struct RankAnalysis {
-    /// From the first start to the last end of its operations.
-    pub span: Span,
-    /// Kernels, communication kernels among them, copies and fills, graph blocks.
-    pub counts: Counts,
-    /// Index of the stream with the most compute-kernel time, when any ran compute.
-    pub primary_stream: Option<usize>,
-    /// Time covered by compute, fused kernels and graph blocks.
-    pub compute: Coverage,
-    /// Time covered by communication kernels.
-    pub comm: Coverage,
-    /// Communication while no compute kernel ran.
-    pub exposed: Coverage,
-    /// Time covered by anything. Idle gaps are what lies between its spans.
-    pub busy: Coverage,
-    /// Idle gaps within the rank's span, sorted.
-    pub gaps: Coverage,
-    /// The five parts of the whole span.
-    pub whole: Partition,
-    /// Sums by kind of collective.
-    pub collectives: BTreeMap<Collective, CollectiveSum>,
-    /// Steps, when the capture marks any.
-    pub steps: Option<Steps>,
-}
-
-/// How many operations of each sort a rank ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Counts {
-    /// Kernels of every class.
-    pub kernels: u64,
-    /// Communication kernels.
-    pub comm_kernels: u64,
-    /// Copies and fills.
-    pub copies: u64,
-    /// Graph executions recorded as one block.
-    pub graphs: u64,
-}
-
-impl RankAnalysis {
-    /// The five parts of `window` (time of the export). Costs a binary search, so it can follow the view.
-    pub fn partition(&self, window: Span) -> Partition {
-        Partition::of(window, &self.compute, &self.comm, &self.exposed, &self.busy)
-    }
+    /// What the capture cannot answer.
+    pub limits: Vec<Limit>,
 }
 
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks = (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
-    Analysis { classes, ranks }
-}
-impl RankAnalysis {
-    /// Computes the numbers of one rank.
-    pub fn of(_trace: &Trace, _rank: usize, _classes: &Classes, _params: &Params) -> Self { Self { span: Span::default(), counts: Counts::default(), primary_stream: None, compute: Coverage::default(), comm: Coverage::default(), exposed: Coverage::default(), busy: Coverage::default(), gaps: Coverage::default(), whole: Partition::default(), collectives: BTreeMap::new(), steps: None } }
+    let ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let limits = Limit::of(trace, &ranks);
+    Analysis { classes, ranks, limits }
 }

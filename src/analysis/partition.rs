@@ -37,4 +37,59 @@ impl Partition {
             idle_ns: window.len_ns() - b,
         }
     }
+
+    /// Mean of several partitions, rounded so that the parts still sum to the span.
+    pub fn mean(of: &[Self]) -> Self {
+        let Ok(count) = i128::try_from(of.len()) else { return Self::default() };
+        if count == 0 {
+            return Self::default();
+        }
+        let sum = |part: fn(&Self) -> i64| of.iter().map(|p| i128::from(part(p))).sum::<i128>();
+        let round = |sum: i128| i64::try_from(sum.div_euclid(count)).unwrap_or(i64::MAX);
+        let parts: [fn(&Self) -> i64; 5] =
+            [|p| p.compute_only_ns, |p| p.overlapped_comm_ns, |p| p.exposed_comm_ns, |p| p.copy_only_ns, |p| p.idle_ns];
+        let sums = parts.map(sum);
+        let mut means = sums.map(round);
+        let span_ns = round(sum(|p| p.span_ns));
+        // Rounding down loses less than one nanosecond a part; the parts that lost most get them back.
+        let mut order = [0, 1, 2, 3, 4];
+        order.sort_by_key(|at: &usize| std::cmp::Reverse(sums[*at].rem_euclid(count)));
+        let missing = usize::try_from(span_ns - means.iter().sum::<i64>()).unwrap_or(0);
+        for at in order.into_iter().take(missing) {
+            means[at] += 1;
+        }
+        let [compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns] = means;
+        let comm_ns = overlapped_comm_ns + exposed_comm_ns;
+        Self { span_ns, comm_ns, compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_mean_of_nothing_is_nothing() {
+        assert_eq!(Partition::mean(&[]), Partition::default());
+    }
+
+    proptest! {
+        #[test]
+        fn means_still_sum_to_the_span(rows in proptest::collection::vec(proptest::array::uniform5(0_i64..100), 1..9)) {
+            let parts: Vec<Partition> = rows.iter().map(|[a, b, c, d, e]| Partition {
+                span_ns: a + b + c + d + e,
+                comm_ns: b + c,
+                compute_only_ns: *a,
+                overlapped_comm_ns: *b,
+                exposed_comm_ns: *c,
+                copy_only_ns: *d,
+                idle_ns: *e,
+            }).collect();
+            let mean = Partition::mean(&parts);
+            let sum = mean.compute_only_ns + mean.overlapped_comm_ns + mean.exposed_comm_ns + mean.copy_only_ns + mean.idle_ns;
+            prop_assert_eq!(sum, mean.span_ns);
+            prop_assert_eq!(mean.span_ns, parts.iter().map(|p| p.span_ns).sum::<i64>() / parts.len() as i64);
+        }
+    }
 }

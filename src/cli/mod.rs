@@ -1,1 +1,13 @@
-//! stub
+//! The command line: what can be typed, and what it does.
+//!
+//! Exit codes: 0 fine, 1 a condition given by the user was met, 2 an error (message on standard error, nothing on
+//! standard output). A reader that closes the pipe early is no error.
+
+mod args;
+mod bench;
+mod load;
+mod progress;
+mod run;
+
+pub use args::Args;
+pub use run::{CliError, run};

@@ -1,1 +1,21 @@
-//! stub
+//! Numbers to text and JSON. No arithmetic: everything shown was computed by [`crate::analysis`], and every number
+//! becomes text in [`crate::format`].
+
+mod info;
+mod model;
+mod table;
+mod text;
+
+pub use info::info_text;
+pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
+pub use text::report_text;
+
+use serde::Serialize;
+
+/// Any report as indented JSON with a newline at the end.
+///
+/// # Errors
+/// Never for the reports of this module; the signature is that of the serializer.
+pub fn json<T: Serialize>(report: &T) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(report).map(|text| text + "\n")
+}

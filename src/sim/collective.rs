@@ -63,7 +63,14 @@ impl Meetings {
     }
 
     /// A rank is ready. Once all are: the ranks and streams that can go on.
-    pub(super) fn arrive(&mut self, cfg: &JobConfig, key: (u32, u64), bytes: u64, arrival: Arrival, role: Role) -> Vec<(u32, Role)> {
+    pub(super) fn arrive(
+        &mut self,
+        cfg: &JobConfig,
+        key: (u32, u64),
+        bytes: u64,
+        arrival: Arrival,
+        role: Role,
+    ) -> Vec<(u32, Role)> {
         let communicator = &self.communicators[key.0 as usize];
         let meeting = self.open.entry(key).or_default();
         meeting.arrivals.push((arrival, role));

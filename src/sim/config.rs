@@ -337,13 +337,23 @@ impl JobConfig {
             }
         }
         if self.cuda_graphs == CudaGraphs::Blocks && !self.schema.has_graph_blocks() {
-            return bad("cuda-graphs", &format!("nsys {} records no graph blocks: use 2026.2, or nodes", self.schema.text()));
+            return bad(
+                "cuda-graphs",
+                &format!("nsys {} records no graph blocks: use 2026.2, or nodes", self.schema.text()),
+            );
         }
         if self.cuda_graphs != CudaGraphs::Off && self.pp > 1 {
-            return bad("cuda-graphs", "a pipeline exchanges activations inside the step, which a graph of it would hide: use pp 1");
+            return bad(
+                "cuda-graphs",
+                "a pipeline exchanges activations inside the step, which a graph of it would hide: use pp 1",
+            );
         }
-        if self.one_file && [&self.clock_offset_ms, &self.wall_error_ms, &self.drift_ppm].iter().any(|v| !v.is_empty()) {
-            return bad("one-file", "ranks of one file share one clock: leave out offsets, wall-clock errors and drift");
+        if self.one_file && [&self.clock_offset_ms, &self.wall_error_ms, &self.drift_ppm].iter().any(|v| !v.is_empty())
+        {
+            return bad(
+                "one-file",
+                "ranks of one file share one clock: leave out offsets, wall-clock errors and drift",
+            );
         }
         Ok(())
     }

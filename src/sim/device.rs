@@ -21,11 +21,25 @@ const EVENT_LATENCY_NS: i64 = 1_300;
 /// What an operation does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Task {
-    Kernel { id: KernelId, graph_node: Option<i64> },
+    Kernel {
+        id: KernelId,
+        graph_node: Option<i64>,
+    },
     /// With its start, once this rank is ready for it.
-    Collective { comm: u32, sequence: u64, bytes: u64, arrived_ns: Option<i64> },
-    Memcpy { direction: Direction, bytes: u64, pinned: bool },
-    Memset { bytes: u64 },
+    Collective {
+        comm: u32,
+        sequence: u64,
+        bytes: u64,
+        arrived_ns: Option<i64>,
+    },
+    Memcpy {
+        direction: Direction,
+        bytes: u64,
+        pinned: bool,
+    },
+    Memset {
+        bytes: u64,
+    },
     Graph,
 }
 
@@ -51,7 +65,10 @@ pub(super) enum Item {
 enum Event {
     /// Not recorded yet on the GPU; the stream that waits for it.
     Pending(Option<Role>),
-    Happened { at_ns: i64, by: Role },
+    Happened {
+        at_ns: i64,
+        by: Role,
+    },
 }
 
 /// A stream.
@@ -172,13 +189,21 @@ impl Engine<'_> {
     fn wake_waiters(&mut self, rank: usize, role: Role) {
         let stream = self.ranks[rank].device.stream(role);
         let done = stream.done;
-        let ready: Vec<usize> = stream.waiters.extract_if(.., |(count, _)| *count <= done).map(|(_, thread)| thread).collect();
+        let ready: Vec<usize> =
+            stream.waiters.extract_if(.., |(count, _)| *count <= done).map(|(_, thread)| thread).collect();
         for thread in ready {
             self.wake(thread);
         }
     }
 
-    fn record_event(&mut self, rank: usize, role: Role, event: u32, host_ns: i64, work: &mut Vec<(usize, Role)>) -> bool {
+    fn record_event(
+        &mut self,
+        rank: usize,
+        role: Role,
+        event: u32,
+        host_ns: i64,
+        work: &mut Vec<(usize, Role)>,
+    ) -> bool {
         let device = &mut self.ranks[rank].device;
         let stream = device.stream(role);
         let at_ns = stream.free_ns.max(stream.gate_ns).max(host_ns);
@@ -220,7 +245,11 @@ impl Engine<'_> {
                     }
                     let arrival = Arrival { rank: rank as u32, start_ns, wait_ns: 0 };
                     let met = self.meetings.arrive(self.cfg, (comm, sequence), bytes, arrival, role);
-                    work.extend(met.into_iter().map(|(other, role)| (other as usize, role)).filter(|other| *other != (rank, role)));
+                    work.extend(
+                        met.into_iter()
+                            .map(|(other, role)| (other as usize, role))
+                            .filter(|other| *other != (rank, role)),
+                    );
                 }
                 match self.meetings.leave((comm, sequence), rank as u32) {
                     Some(span) => span,
@@ -247,7 +276,9 @@ impl Engine<'_> {
         };
         let value = match task {
             Task::Kernel { id, .. } => slow(&self.catalog.kernels[id as usize]),
-            Task::Graph => self.graph.iter().map(|id| slow(&self.catalog.kernels[*id as usize]) + GRAPH_TURNAROUND_NS).sum(),
+            Task::Graph => {
+                self.graph.iter().map(|id| slow(&self.catalog.kernels[*id as usize]) + GRAPH_TURNAROUND_NS).sum()
+            }
             // PCIe 4 x16: about 25 GB/s from pinned memory, a quarter of that from pageable.
             Task::Memcpy { bytes, pinned, .. } => 1_500.0 + bytes as f64 / if pinned { 24.5 } else { 6.2 },
             Task::Memset { bytes } => 1_200.0 + bytes as f64 / (bandwidth * 0.8) * 1e9,
@@ -264,7 +295,9 @@ impl Engine<'_> {
             Task::Kernel { .. } | Task::Collective { .. } => {
                 let (id, kind, graph_node) = match op.task {
                     Task::Kernel { id, graph_node } => (id, Kind::Compute, graph_node),
-                    Task::Collective { comm, .. } if self.meetings.is_point_to_point(comm) => (self.catalog.send_recv, Kind::Communication, None),
+                    Task::Collective { comm, .. } if self.meetings.is_point_to_point(comm) => {
+                        (self.catalog.send_recv, Kind::Communication, None)
+                    }
                     _ => (self.catalog.all_reduce, Kind::Communication, None),
                 };
                 let kernel = &self.catalog.kernels[id as usize];
@@ -297,7 +330,16 @@ impl Engine<'_> {
                     Direction::ToHost => (2, 2, host),
                 };
                 let bytes = bytes as i64;
-                state.recorder.memcpy(MemcpyRow { start_ns, end_ns, place, correlation, bytes, copy_kind, src_kind, dst_kind });
+                state.recorder.memcpy(MemcpyRow {
+                    start_ns,
+                    end_ns,
+                    place,
+                    correlation,
+                    bytes,
+                    copy_kind,
+                    src_kind,
+                    dst_kind,
+                });
             }
             Task::Memset { bytes } => {
                 state.recorder.memset(MemsetRow { start_ns, end_ns, place, correlation, bytes: bytes as i64 });

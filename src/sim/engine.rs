@@ -137,7 +137,8 @@ impl<'a> Engine<'a> {
         let ranks = (0..cfg.ranks).zip(communicators).map(|(rank, comms)| {
             let ids = Ids::of(cfg, rank);
             let of = |values: &[f64]| values.get(rank as usize).copied().unwrap_or(0.0);
-            let clock = Clock { offset_ns: (of(&cfg.clock_offset_ms) * 1e6).round() as i64, drift_ppm: of(&cfg.drift_ppm) };
+            let clock =
+                Clock { offset_ns: (of(&cfg.clock_offset_ms) * 1e6).round() as i64, drift_ppm: of(&cfg.drift_ppm) };
             let straggles = cfg.straggler == Some(rank);
             let factor = |value: f64| if straggles { value } else { 1.0 };
             let thread = |at: usize| Thread {
@@ -184,7 +185,17 @@ impl<'a> Engine<'a> {
             (CudaGraphs::Off, _) | (_, None) => Vec::new(),
             (_, Some(rank)) => rank.programmer.graph_kernels(),
         };
-        Self { cfg, catalog, strings, gpu: cfg.gpu.spec(), graph, ranks, meetings, runnable: BinaryHeap::new(), now_ns: 0 }
+        Self {
+            cfg,
+            catalog,
+            strings,
+            gpu: cfg.gpu.spec(),
+            graph,
+            ranks,
+            meetings,
+            runnable: BinaryHeap::new(),
+            now_ns: 0,
+        }
     }
 
     /// Runs the whole job into `sink`, telling the share done.

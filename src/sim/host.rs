@@ -37,7 +37,9 @@ impl Engine<'_> {
             HostOp::Query => self.plain_call(rank, thread, Function::IsCapturing, QUERY_NS),
             HostOp::Malloc => self.plain_call(rank, thread, Function::Malloc, self.cfg.alloc_ms * 1e6),
             HostOp::Free => return self.free(rank, thread),
-            HostOp::Kernel(id) => return self.launch(rank, thread, Role::Compute, Task::Kernel { id, graph_node: None }),
+            HostOp::Kernel(id) => {
+                return self.launch(rank, thread, Role::Compute, Task::Kernel { id, graph_node: None });
+            }
             HostOp::Collective { role, comm, bytes } => {
                 let sequence = self.ranks[rank].sequences.get(&comm).copied().unwrap_or(0);
                 if !self.launch(rank, thread, role, Task::Collective { comm, sequence, bytes, arrived_ns: None }) {
@@ -49,7 +51,11 @@ impl Engine<'_> {
             HostOp::Memset { bytes } => return self.launch(rank, thread, Role::Compute, Task::Memset { bytes }),
             HostOp::Memcpy { role, direction, bytes, pinned, blocking } => {
                 let task = Task::Memcpy { direction, bytes, pinned };
-                return if blocking { self.blocking_copy(rank, thread, task) } else { self.launch(rank, thread, role, task) };
+                return if blocking {
+                    self.blocking_copy(rank, thread, task)
+                } else {
+                    self.launch(rank, thread, role, task)
+                };
             }
             HostOp::Record { role, event } => self.record(rank, thread, role, event),
             HostOp::WaitEvent { role, event } => self.wait_event(rank, thread, role, event),
@@ -144,7 +150,9 @@ impl Engine<'_> {
         let Some(slot_ns) = self.slot(rank, thread, role) else { return false };
         let loaded_ns = self.load_module(rank, thread, task, call.start_ns.max(slot_ns));
         let (function, cost, latency) = match task {
-            Task::Kernel { id, .. } if self.catalog.kernels[id as usize].extended_launch => (Function::LaunchKernelEx, LAUNCH_NS, LAUNCH_LATENCY_NS),
+            Task::Kernel { id, .. } if self.catalog.kernels[id as usize].extended_launch => {
+                (Function::LaunchKernelEx, LAUNCH_NS, LAUNCH_LATENCY_NS)
+            }
             Task::Kernel { .. } => (Function::LaunchKernel, LAUNCH_NS, LAUNCH_LATENCY_NS),
             Task::Collective { .. } => (Function::LaunchKernelEx, LAUNCH_NS * 1.8, LAUNCH_LATENCY_NS * 1.4),
             Task::Memcpy { .. } => (Function::MemcpyAsync, COPY_NS, LAUNCH_LATENCY_NS * 1.2),

@@ -39,13 +39,21 @@ pub fn simulate(cfg: &JobConfig, sink: &mut dyn Sink, progress: &mut dyn FnMut(f
 ///
 /// # Errors
 /// When the configuration is wrong, a file is there already and `overwrite` is false, or the folder cannot be written.
-pub fn simulate_to_dir(cfg: &JobConfig, dir: &Path, overwrite: bool, progress: &mut dyn FnMut(f64)) -> Result<Job, SimError> {
+pub fn simulate_to_dir(
+    cfg: &JobConfig,
+    dir: &Path,
+    overwrite: bool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Job, SimError> {
     cfg.check()?;
     std::fs::create_dir_all(dir).map_err(|error| SimError::Folder { path: dir.to_owned(), error })?;
     let catalog = Catalog::of(cfg);
     let strings = Strings::of(&catalog);
-    let names: Vec<String> =
-        if cfg.one_file { vec!["job.sqlite".to_owned()] } else { (0..cfg.ranks).map(|rank| format!("rank{rank}.sqlite")).collect() };
+    let names: Vec<String> = if cfg.one_file {
+        vec!["job.sqlite".to_owned()]
+    } else {
+        (0..cfg.ranks).map(|rank| format!("rank{rank}.sqlite")).collect()
+    };
     let mut files = Files { writers: Vec::new(), end_ns: vec![0; names.len()] };
     for name in &names {
         files.writers.push(ExportWriter::create(&dir.join(name), cfg.schema, &strings.texts, overwrite)?);
@@ -92,7 +100,11 @@ fn capture_info(cfg: &JobConfig, truth: &Truth, ranks: std::ops::Range<u32>, end
     let environment = if cfg.one_file {
         vec![format!("WORLD_SIZE={}", cfg.ranks)]
     } else {
-        vec![format!("RANK={first}"), format!("LOCAL_RANK={}", first % cfg.gpus_per_node), format!("WORLD_SIZE={}", cfg.ranks)]
+        vec![
+            format!("RANK={first}"),
+            format!("LOCAL_RANK={}", first % cfg.gpus_per_node),
+            format!("WORLD_SIZE={}", cfg.ranks),
+        ]
     };
     CaptureInfo {
         utc_epoch_ns: EPOCH_NS + of.first().map_or(0, |rank| rank.offset_ns + rank.wall_error_ns),
@@ -127,7 +139,11 @@ fn gpus(cfg: &JobConfig) -> Vec<GpuInfo> {
 
 fn process(cfg: &JobConfig, rank: u32) -> ProcessInfo {
     let ids = Ids::of(cfg, rank);
-    let streams = ids.streams.iter().enumerate().map(|(at, id)| StreamInfo { id: *id, priority: if at < 2 { 0 } else { -5 }, is_null: at == 0 });
+    let streams = ids.streams.iter().enumerate().map(|(at, id)| StreamInfo {
+        id: *id,
+        priority: if at < 2 { 0 } else { -5 },
+        is_null: at == 0,
+    });
     let threads = ["python", "pt_autograd_0", "pt_nccl_watchdg", "pt_data_pin"].iter().enumerate();
     ProcessInfo {
         global_pid: ids.place.global_pid,
@@ -136,6 +152,8 @@ fn process(cfg: &JobConfig, rank: u32) -> ProcessInfo {
         device: ids.place.device,
         context: ids.place.context,
         streams: streams.collect(),
-        threads: threads.map(|(at, name)| ThreadInfo { global_tid: ids.global_tid(at as i64), name: (*name).to_owned() }).collect(),
+        threads: threads
+            .map(|(at, name)| ThreadInfo { global_tid: ids.global_tid(at as i64), name: (*name).to_owned() })
+            .collect(),
     }
 }

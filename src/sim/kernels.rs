@@ -129,7 +129,9 @@ impl Builder<'_> {
             (Gpu::A100, Dtype::Bf16) => format!("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_{layout}"),
             (Gpu::A100, Dtype::Fp16) => format!("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_{layout}"),
             (Gpu::A100, Dtype::Fp32) => format!("ampere_sgemm_128x128_{layout}"),
-            (Gpu::H100, Dtype::Fp32) => format!("sm80_xmma_gemm_f32f32_f32f32_f32_{layout}_n_tilesize128x128x8_stage3_ffma_cublas"),
+            (Gpu::H100, Dtype::Fp32) => {
+                format!("sm80_xmma_gemm_f32f32_f32f32_f32_{layout}_n_tilesize128x128x8_stage3_ffma_cublas")
+            }
             (Gpu::H100, Dtype::Bf16) => format!("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_{}", layout.to_uppercase()),
             (Gpu::H100, Dtype::Fp16) => format!("nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_{}", layout.to_uppercase()),
         };
@@ -202,12 +204,20 @@ impl Builder<'_> {
         let head = c.hidden / c.heads;
         let activations = c.tokens() * f64::from(c.hidden) * c.dtype.bytes();
         let peak = if c.dtype == Dtype::Fp32 { self.gpu.peak_single } else { self.gpu.peak_half };
-        let (name, flops) = if backward { ("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", 2.5 * forward_flops) } else { ("flash_fwd_kernel", forward_flops) };
+        let (name, flops) = if backward {
+            ("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", 2.5 * forward_flops)
+        } else {
+            ("flash_fwd_kernel", forward_flops)
+        };
         let kind = if backward { "bwd" } else { "fwd" };
-        let traits = format!("Flash_{kind}_kernel_traits<(int){head}, (int)128, (int)128, (int)4, (bool)0, (bool)0, cutlass::bfloat16_t, Flash_kernel_traits<(int){head}, (int)128, (int)128, (int)4, cutlass::bfloat16_t>>");
+        let traits = format!(
+            "Flash_{kind}_kernel_traits<(int){head}, (int)128, (int)128, (int)4, (bool)0, (bool)0, cutlass::bfloat16_t, Flash_kernel_traits<(int){head}, (int)128, (int)128, (int)4, cutlass::bfloat16_t>>"
+        );
         let main = Kernel {
             short: name.to_owned(),
-            demangled: format!("void flash::{name}<{traits}, (bool)0, (bool)1, (bool)0, (bool)0, (bool)1, (bool)1, (bool)0>(flash::Flash_{kind}_params)"),
+            demangled: format!(
+                "void flash::{name}<{traits}, (bool)0, (bool)1, (bool)0, (bool)0, (bool)1, (bool)1, (bool)0>(flash::Flash_{kind}_params)"
+            ),
             duration_ns: 3_000.0 + flops / (peak * c.gemm_efficiency * 0.75) * 1e9,
             work: Work::Math,
             grid: [c.seq.div_ceil(128), c.batch, c.heads],
@@ -220,9 +230,17 @@ impl Builder<'_> {
             return vec![self.add(main)];
         }
         vec![
-            self.stream("flash_bwd_dot_do_o_kernel", &format!("void flash::flash_bwd_dot_do_o_kernel<(bool)1, {traits}>(flash::Flash_bwd_params)"), 2.0 * activations),
+            self.stream(
+                "flash_bwd_dot_do_o_kernel",
+                &format!("void flash::flash_bwd_dot_do_o_kernel<(bool)1, {traits}>(flash::Flash_bwd_params)"),
+                2.0 * activations,
+            ),
             self.add(main),
-            self.stream("flash_bwd_convert_dq_kernel", &format!("void flash::flash_bwd_convert_dq_kernel<{traits}>(flash::Flash_bwd_params, int)"), 3.0 * activations),
+            self.stream(
+                "flash_bwd_convert_dq_kernel",
+                &format!("void flash::flash_bwd_convert_dq_kernel<{traits}>(flash::Flash_bwd_params, int)"),
+                3.0 * activations,
+            ),
         ]
     }
 
@@ -304,7 +322,8 @@ fn nccl_names(cfg: &JobConfig) -> [(String, String); 2] {
     } else {
         ["ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_SendRecv"]
     };
-    let arguments = if old { "ncclDevComm *, unsigned long, ncclWork *" } else { "ncclDevKernelArgsStorage<(unsigned long)4096>" };
+    let arguments =
+        if old { "ncclDevComm *, unsigned long, ncclWork *" } else { "ncclDevKernelArgsStorage<(unsigned long)4096>" };
     names.map(|name| (name.to_owned(), format!("{name}({arguments})")))
 }
 
@@ -314,19 +333,36 @@ impl Catalog {
         let mut b = Builder { cfg, gpu: cfg.gpu.spec(), kernels: Vec::new() };
         let act = cfg.tokens() * f64::from(cfg.hidden) * cfg.dtype.bytes();
         let index = "void at::native::<unnamed>::vectorized_gather_kernel<(int)16, long>(char *, char *, T2 *, int, long, long, long, bool)";
-        let embedding = vec![b.stream("vectorized_gather_kernel", index, 2.0 * act), b.elementwise("CUDAFunctor_add<float>", 3.0 * act)];
+        let embedding = vec![
+            b.stream("vectorized_gather_kernel", index, 2.0 * act),
+            b.elementwise("CUDAFunctor_add<float>", 3.0 * act),
+        ];
         let embedding_backward = vec![b.stream("compute_grad_weight", "void at::native::<unnamed>::compute_grad_weight<c10::BFloat16, long>(const T2 *, const T1 *, const T2 *, long, long, const T2 *, const T2 *, long)", 3.0 * act)];
         let (layer_forward, layer_backward) = (b.layer_forward(), b.layer_backward());
         let (head_forward, head_backward) = b.head();
         // The optimizer reads weight, gradient and two moments, and writes three of them, in fp32, split over launches.
         let chunk = cfg.parameters(0) * 28.0 / f64::from(OPTIMIZER_LAUNCHES);
-        let apply = |functor: &str| format!("void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::{functor}>(T1, T2, T3...)");
+        let apply = |functor: &str| {
+            format!(
+                "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::{functor}>(T1, T2, T3...)"
+            )
+        };
         let optimizer = b.stream("multi_tensor_apply_kernel", &apply("FusedOptimizerTensorListMetadata<(int)4>, at::native::<unnamed>::FusedAdamMathFunctor<float, (int)4, (at::native::<unnamed>::ADAM_MODE)1, (bool)0>, const float *, double, double, double, double, double, bool, const float *, const float *"), chunk);
         let clip = b.stream("multi_tensor_apply_kernel", &apply("TensorListMetadata<(int)1>, at::native::<unnamed>::LpNormFunctor<float, (at::native::NormType)1, float, (int)1, (int)1, (int)0>, float *, int"), cfg.parameters(0) * 4.0);
         let optimizer_small = b.elementwise("addcdiv_cuda_scalar_kernel_impl<float>(at::TensorIteratorBase &, T1)::[lambda(float, float, float) (instance 1)]", cfg.parameters(0) * 28.0 / f64::from(cfg.optimizer_kernels.max(1)));
         let tiny = b.elementwise("CUDAFunctorOnSelf_add<c10::BFloat16>", 65_536.0);
         let [all_reduce, send_recv] = nccl_names(cfg).map(|(short, demangled)| {
-            b.add(Kernel { short, demangled, duration_ns: 0.0, work: Work::Memory, grid: [24, 1, 1], block: [512, 1, 1], registers: 96, shared_bytes: 82_240, extended_launch: true })
+            b.add(Kernel {
+                short,
+                demangled,
+                duration_ns: 0.0,
+                work: Work::Memory,
+                grid: [24, 1, 1],
+                block: [512, 1, 1],
+                registers: 96,
+                shared_bytes: 82_240,
+                extended_launch: true,
+            })
         });
         Self {
             kernels: b.kernels,
@@ -364,7 +400,8 @@ impl JobConfig {
     /// Parameters of stage `stage`; the head shares the embedding's when both are on one stage.
     pub(super) fn parameters(&self, stage: u32) -> f64 {
         let ends = stage == 0 || stage + 1 == self.pp;
-        f64::from(self.stage_layers(stage)) * self.layer_parameters() + if ends { self.embedding_parameters() } else { 0.0 }
+        f64::from(self.stage_layers(stage)) * self.layer_parameters()
+            + if ends { self.embedding_parameters() } else { 0.0 }
     }
 
     /// Parameters of the embedding table.

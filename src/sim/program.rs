@@ -58,12 +58,30 @@ pub(super) enum HostOp {
     Query,
     Kernel(KernelId),
     /// A kernel that meets its counterparts on other ranks.
-    Collective { role: Role, comm: u32, bytes: u64 },
+    Collective {
+        role: Role,
+        comm: u32,
+        bytes: u64,
+    },
     Graph,
-    Memcpy { role: Role, direction: Direction, bytes: u64, pinned: bool, blocking: bool },
-    Memset { bytes: u64 },
-    Record { role: Role, event: u32 },
-    WaitEvent { role: Role, event: u32 },
+    Memcpy {
+        role: Role,
+        direction: Direction,
+        bytes: u64,
+        pinned: bool,
+        blocking: bool,
+    },
+    Memset {
+        bytes: u64,
+    },
+    Record {
+        role: Role,
+        event: u32,
+    },
+    WaitEvent {
+        role: Role,
+        event: u32,
+    },
     SyncStream(Role),
     Malloc,
     Free,
@@ -127,7 +145,11 @@ impl<'a> Programmer<'a> {
         self.graph_step = self.cfg.is_graph_step(index);
         let number = self.cfg.first_step + index;
         if self.cfg.loader_nvtx {
-            self.out.main.extend([HostOp::StepBegin(number), HostOp::Push(Label::Step(number)), HostOp::Push(Label::DataLoader)]);
+            self.out.main.extend([
+                HostOp::StepBegin(number),
+                HostOp::Push(Label::Step(number)),
+                HostOp::Push(Label::DataLoader),
+            ]);
             self.out.main.extend([HostOp::Fetch, HostOp::Pop]);
         } else {
             self.out.main.extend([HostOp::Fetch, HostOp::StepBegin(number), HostOp::Push(Label::Step(number))]);
@@ -168,7 +190,13 @@ impl<'a> Programmer<'a> {
     fn copy_batch(&mut self) {
         let bytes = (self.cfg.tokens() * 16.0) as u64 * u64::from(self.cfg.micro_batches);
         let role = if self.cfg.prefetch_stream { Role::Prefetch } else { Role::Compute };
-        self.out.main.push(HostOp::Memcpy { role, direction: Direction::ToDevice, bytes, pinned: true, blocking: false });
+        self.out.main.push(HostOp::Memcpy {
+            role,
+            direction: Direction::ToDevice,
+            bytes,
+            pinned: true,
+            blocking: false,
+        });
         if self.cfg.prefetch_stream {
             let event = self.event();
             self.out.main.extend([HostOp::Record { role, event }, HostOp::WaitEvent { role: Role::Compute, event }]);
@@ -232,7 +260,8 @@ impl<'a> Programmer<'a> {
         let last = micro + 1 == self.cfg.micro_batches;
         self.out.main.extend([HostOp::Push(label), HostOp::StartBackward, HostOp::JoinBackward, HostOp::Pop]);
         self.out.autograd.push(HostOp::AwaitStart);
-        let mut buckets = Buckets { limit: self.cfg.bucket_mb * 1e6, pending: 0.0, later: Vec::new(), events: Vec::new() };
+        let mut buckets =
+            Buckets { limit: self.cfg.bucket_mb * 1e6, pending: 0.0, later: Vec::new(), events: Vec::new() };
         let reduces = last && self.comms.data.is_some();
         if !self.graph_step {
             self.backward_kernels(reduces, &mut buckets);
@@ -304,7 +333,10 @@ impl<'a> Programmer<'a> {
         let nccl = self.cfg.nvtx_nccl;
         let out = &mut self.out.autograd;
         out.push(HostOp::Query);
-        out.extend([HostOp::Record { role: Role::Compute, event: ready }, HostOp::WaitEvent { role: Role::Reduce, event: ready }]);
+        out.extend([
+            HostOp::Record { role: Role::Compute, event: ready },
+            HostOp::WaitEvent { role: Role::Reduce, event: ready },
+        ]);
         if nccl {
             out.extend([HostOp::Push(Label::AllReduce), HostOp::Pop, HostOp::Push(Label::GroupEnd)]);
         }
@@ -325,7 +357,9 @@ impl<'a> Programmer<'a> {
         if rest > 0.0 {
             self.launch_reduction(&mut buckets, rest);
         }
-        self.out.autograd.extend(buckets.events.iter().map(|event| HostOp::WaitEvent { role: Role::Compute, event: *event }));
+        self.out
+            .autograd
+            .extend(buckets.events.iter().map(|event| HostOp::WaitEvent { role: Role::Compute, event: *event }));
     }
 
     /// One forward, one backward: the schedule of Megatron-LM without interleaving.
@@ -381,7 +415,11 @@ impl<'a> Programmer<'a> {
             0 => (catalog.optimizer, OPTIMIZER_LAUNCHES),
             many => (catalog.optimizer_small, many),
         };
-        self.out.main.extend([HostOp::Push(Label::Optimizer), HostOp::Memset { bytes: 4096 }, HostOp::Kernel(catalog.clip)]);
+        self.out.main.extend([
+            HostOp::Push(Label::Optimizer),
+            HostOp::Memset { bytes: 4096 },
+            HostOp::Kernel(catalog.clip),
+        ]);
         self.out.main.extend((0..launches).map(|_| HostOp::Kernel(kernel)));
         self.out.main.push(HostOp::Pop);
     }
@@ -390,7 +428,13 @@ impl<'a> Programmer<'a> {
         if self.cfg.offload_mb > 0.0 {
             let bytes = (self.cfg.offload_mb * 1e6) as u64;
             for direction in [Direction::ToHost, Direction::ToDevice] {
-                self.out.main.push(HostOp::Memcpy { role: Role::Compute, direction, bytes, pinned: true, blocking: false });
+                self.out.main.push(HostOp::Memcpy {
+                    role: Role::Compute,
+                    direction,
+                    bytes,
+                    pinned: true,
+                    blocking: false,
+                });
             }
         }
         if self.cfg.extra_collective == Some(self.rank) && index + 1 == self.cfg.steps {
@@ -404,7 +448,13 @@ impl<'a> Programmer<'a> {
     /// Reads a scalar: a copy of four bytes and a wait for it.
     fn item(&mut self) {
         let blocking = self.cfg.item_blocks_in_copy;
-        self.out.main.push(HostOp::Memcpy { role: Role::Compute, direction: Direction::ToHost, bytes: 4, pinned: !blocking, blocking });
+        self.out.main.push(HostOp::Memcpy {
+            role: Role::Compute,
+            direction: Direction::ToHost,
+            bytes: 4,
+            pinned: !blocking,
+            blocking,
+        });
         self.out.main.extend([HostOp::SyncStream(Role::Compute), HostOp::Cpu((self.cfg.item_host_us * 1e3) as i64)]);
     }
 }

@@ -205,7 +205,8 @@ impl Ledger {
         while self.open.front().is_some_and(|step| step.ended && step.outstanding == 0) {
             let Some(step) = self.open.pop_front() else { return };
             self.first_open += 1;
-            let start = self.boundary_ns.unwrap_or(step.truth.range.start_ns.max(self.early_end_ns.unwrap_or(i64::MIN)));
+            let start =
+                self.boundary_ns.unwrap_or(step.truth.range.start_ns.max(self.early_end_ns.unwrap_or(i64::MIN)));
             let end = start.max(step.last_end_ns);
             self.boundary_ns = Some(end);
             self.closing.push_back(StepTruth { window: Span::new(start, end), ..step.truth });

@@ -1,1 +1,185 @@
-//! stub
+//! The timeline: lanes of what ran, at any zoom, painted from the model without copying it.
+//!
+//! ```text
+//! model (columns) -> rows (disjoint, sorted)      lanes.rs, rows.rs, cache.rs   once per lane
+//!                 -> pieces (slice or bin)        bins.rs                       every frame, visible rows only
+//!                 -> draw list (points, tones)    draw.rs, marks.rs, steps.rs
+//!                 -> meshes and texts             paint.rs, label.rs, color.rs
+//! ```
+//! A frame only reads. What the user does becomes a [`Command`]; pointer to item goes the same way back ([`hit`]).
+
+pub mod bench;
+mod bins;
+mod cache;
+pub mod color;
+mod draw;
+mod gutter;
+mod hit;
+mod ink;
+mod input;
+mod label;
+mod lanes;
+mod layout;
+mod marks;
+mod overlay;
+mod paint;
+mod rows;
+mod ruler;
+mod select;
+mod slices;
+mod steps;
+mod tooltip;
+
+pub use cache::Cache;
+
+use crate::format;
+use crate::view::{Command, Theme, ViewState, Workspace};
+use color::Palette;
+use draw::{DrawList, Frame};
+use egui::{EventFilter, Rect, Sense, Ui, WidgetInfo, pos2};
+use layout::Layout;
+
+/// Height of the ruler.
+const RULER_PT: f32 = 24.0;
+/// Width of the lane names, and the most of the width they may take.
+const GUTTER_PT: (f32, f32) = (230.0, 0.3);
+/// Width of the scroll mark at the right.
+const SCROLL_PT: f32 = 6.0;
+
+/// Draws the timeline into the available rectangle of `ui` and pushes what the user asks for to `out`.
+pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
+    let rect = ui.available_rect_before_wrap();
+    let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, describe(workspace, state)));
+    // Arrow keys move the view, not the focus.
+    let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
+        return;
+    }
+    let layout = Layout::of(workspace, state, cache);
+    let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
+    paint(ui, &frame, &layout, cache, rect);
+    input::handle(ui, &response, &frame, &layout, cache, out);
+    let pointer = response.hover_pos().filter(|at| at.x >= frame.left_pt && at.x <= frame.right_pt);
+    if let Some(at) = pointer {
+        hover(ui, &frame, &layout, cache, rect, at);
+    }
+}
+
+fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, rect: Rect, px_per_pt: f32) -> Frame<'a> {
+    let gutter_pt = GUTTER_PT.0.min(rect.width() * GUTTER_PT.1).round();
+    let top_pt = rect.top() + RULER_PT;
+    let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(layout, rect.bottom() - top_pt));
+    Frame {
+        workspace,
+        state,
+        gutter_left_pt: rect.left(),
+        left_pt: rect.left() + gutter_pt,
+        right_pt: rect.right() - SCROLL_PT,
+        top_pt,
+        bottom_pt: rect.bottom(),
+        origin_pt: top_pt - scroll_pt,
+        px_per_pt,
+    }
+}
+
+fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect) {
+    let palette = Palette::of(frame.state.theme);
+    let painter = ui.painter_at(rect);
+    let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+    let lanes = painter.with_clip_rect(lanes_rect);
+    painter.rect_filled(rect, 0.0, palette.background);
+    let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
+    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect);
+    let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
+    ruler::paint_corner(&painter, frame, palette, corner);
+    paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
+    overlay::span(&lanes, frame, palette);
+    if let Some(selected) = frame.state.selected {
+        let linked = cache.linked(frame.workspace, selected);
+        overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
+    }
+    let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
+    gutter::paint(
+        &painter.with_clip_rect(gutter),
+        frame,
+        cache,
+        layout,
+        palette,
+        gutter,
+        ui.input(|i| i.pointer.hover_pos()),
+    );
+    scroll_mark(&painter, frame, layout, palette);
+}
+
+/// Everything visible, as rectangles and texts.
+fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
+    let mut list = DrawList::default();
+    let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+    for lane in layout.within(top, bottom) {
+        draw::ground(frame, lane, &mut list);
+        draw::lane(frame, cache, lane, &mut list);
+        marks::lane(frame, cache, lane, &mut list);
+    }
+    // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
+    let touches = |lane: &&layout::Lane| {
+        lane.rank.and_then(|rank| layout.block(rank)).is_some_and(|(y0, y1)| y0 < bottom && y1 > top)
+    };
+    for header in layout.lanes.iter().filter(|lane| lane.is_header()).filter(touches) {
+        steps::rank(frame, layout, header, &mut list);
+    }
+    list
+}
+
+fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: egui::Pos2) {
+    let palette = Palette::of(frame.state.theme);
+    let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+    overlay::pointer(&ui.painter_at(lanes_rect), &ui.painter_at(rect), frame, palette, at);
+    if cache.drag.is_some() {
+        return;
+    }
+    if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
+        let text = tooltip::text(frame, &hit);
+        tooltip::paint(&ui.painter_at(rect), palette, &text, &hit, at, rect);
+    }
+}
+
+/// How far down the lanes are scrolled.
+fn scroll_mark(painter: &egui::Painter, frame: &Frame<'_>, layout: &Layout, palette: &Palette) {
+    let visible_pt = frame.bottom_pt - frame.top_pt;
+    let whole_pt = visible_pt + input::scroll_limit(layout, visible_pt);
+    if whole_pt <= visible_pt {
+        return;
+    }
+    let at = |content_pt: f32| frame.top_pt + content_pt / whole_pt * visible_pt;
+    let shown = frame.top_pt - frame.origin_pt;
+    let thumb = Rect::from_min_max(
+        pos2(frame.right_pt + 1.0, at(shown)),
+        pos2(frame.right_pt + SCROLL_PT - 1.0, at(shown + visible_pt)),
+    );
+    painter.rect_filled(thumb, 2.0, palette.boundary);
+}
+
+/// The timeline in words, for those who cannot see it.
+fn describe(workspace: &Workspace, state: &ViewState) -> String {
+    let ranks = workspace.ranks().count();
+    let tick = (state.viewport.len_ns / 1000.0).max(1.0) as i64;
+    let span = state.viewport.span();
+    let (from, to) = (format::time_at(span.start_ns, tick), format::time_at(span.end_ns, tick));
+    let plural = if ranks == 1 { "" } else { "s" };
+    let mut text = format!("Timeline of {ranks} rank{plural}, showing {from} to {to}");
+    if let Some(item) = state.selected {
+        let length = item.span(workspace).map_or(0, crate::units::Span::len_ns);
+        text += &format!(", selected {} of {}", label::name_of(workspace, item), format::duration(length));
+    }
+    if let Some(span) = state.selected_span {
+        text += &format!(", selected span of {}", format::duration(span.len_ns()));
+    }
+    text
+}
+
+/// Background of the timeline in `theme`, for what stands around it.
+pub fn background(theme: Theme) -> egui::Color32 {
+    Palette::of(theme).background
+}

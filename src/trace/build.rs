@@ -1,106 +1,96 @@
 //! Rows in any order to a sorted, joined, immutable [`Trace`].
+//!
+//! The one place that decides what is skipped and what is mended: a row that ends before it starts is dropped and
+//! counted; an operation without an end is dropped and counted; a call or range without an end lasts to the capture's
+//! end. Everything is sorted here, since no source promises an order.
+//!
+//! Cost: the columns of the finished trace plus 4 bytes for each operation and call while correlation ids are joined,
+//! plus one column at a time while rows are put in order.
 
-use super::{DetailSource, Gpu, NameId, Names, OpKind, RangeKind, Source, Trace, Warning};
+use super::columns::{CallColumns, OpColumns, RangeColumns, SyncColumns};
+use super::raw::{RawCall, RawOp, RawRange, RawSync};
+use super::{
+    CallTable, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Process, RangeKind, Rank, Source,
+    Thread, Trace, Warning,
+};
+use crate::units::Span;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One GPU operation as a source reports it.
-#[derive(Debug, Clone, Copy)]
-pub struct RawOp {
-    /// Start in nanoseconds.
-    pub start_ns: i64,
-    /// End in nanoseconds; `None` when the row holds none.
-    pub end_ns: Option<i64>,
-    /// Process key; 0 when the row holds none.
-    pub global_pid: i64,
-    /// Device ordinal.
-    pub device: i64,
-    /// Stream id.
-    pub stream: i64,
-    /// Joins the operation to its launch within the process.
-    pub correlation: Option<i64>,
-    /// Kind.
-    pub kind: OpKind,
-    /// Short name ([`NameId::EMPTY`] for copies, fills and graphs: the builder names them).
-    pub short: NameId,
-    /// Full name.
-    pub full: NameId,
-    /// Bytes of copies and fills.
-    pub bytes: Option<u64>,
-    /// Row in its table.
-    pub row: u32,
-}
+/// Bits of a thread key that name the thread; the rest is the key of its process.
+const THREAD_BITS: i64 = 0xFF_FFFF;
 
-/// One CUDA API call as a source reports it.
-#[derive(Debug, Clone, Copy)]
-pub struct RawCall {
-    /// Start in nanoseconds.
-    pub start_ns: i64,
-    /// End in nanoseconds; `None` when the call never returned.
-    pub end_ns: Option<i64>,
-    /// Thread key.
-    pub global_tid: i64,
-    /// Joins the call to the operations it launched.
-    pub correlation: Option<i64>,
-    /// Function name.
-    pub name: NameId,
-    /// Row in its table.
-    pub row: u32,
-}
-
-/// One NVTX range or mark as a source reports it.
-#[derive(Debug, Clone, Copy)]
-pub struct RawRange {
-    /// Start in nanoseconds.
-    pub start_ns: i64,
-    /// End in nanoseconds; `None` when it was never closed.
-    pub end_ns: Option<i64>,
-    /// Thread key; 0 when the row holds none.
-    pub global_tid: i64,
-    /// Name.
-    pub name: NameId,
-    /// How it was made.
-    pub kind: RangeKind,
-    /// Domain name; [`NameId::EMPTY`] for the default domain.
-    pub domain: NameId,
-    /// Category name; [`NameId::EMPTY`] for none.
-    pub category: NameId,
-    /// 0xRRGGBB, or [`super::NONE`].
-    pub color: u32,
-    /// Row in its table.
-    pub row: u32,
-}
-
-/// One synchronisation record as a source reports it.
-#[derive(Debug, Clone, Copy)]
-pub struct RawSync {
-    /// Start in nanoseconds.
-    pub start_ns: i64,
-    /// End in nanoseconds.
-    pub end_ns: Option<i64>,
-    /// Process key; 0 when the row holds none.
-    pub global_pid: i64,
-    /// Device ordinal.
-    pub device: i64,
-    /// Stream id; -1 for none.
-    pub stream: i64,
-    /// Joins the record to its call.
-    pub correlation: Option<i64>,
-    /// CUPTI synchronisation type.
-    pub sync_type: u8,
-    /// Row in its table.
-    pub row: u32,
+/// Key of the process that a thread key belongs to.
+pub(super) const fn process_key(global_tid: i64) -> i64 {
+    global_tid & !THREAD_BITS
 }
 
 /// Collects rows in any order and builds the [`Trace`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TraceBuilder {
     names: Names,
+    op_names: Vec<OpName>,
+    op_name_ids: FxHashMap<OpName, OpNameId>,
+    ranks: BTreeMap<(i64, i64), OpColumns>,
+    last_rank: Option<(i64, i64)>,
+    current: OpColumns,
+    syncs: BTreeMap<(i64, i64), SyncColumns>,
+    threads: BTreeMap<i64, ThreadColumns>,
+    last_thread: Option<i64>,
+    current_thread: ThreadColumns,
+    domains: Interned,
+    categories: Interned,
+    process_names: FxHashMap<i64, NameId>,
+    thread_names: FxHashMap<i64, (i64, NameId)>,
+    gpus: Vec<Gpu>,
+    device_gpus: FxHashMap<(Option<i64>, i64), usize>,
+    rank_labels: FxHashMap<Option<i64>, String>,
+    warnings: Vec<Warning>,
+    dropped: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+/// What one thread did, in the order the rows came.
+#[derive(Debug, Default)]
+struct ThreadColumns {
+    api: CallColumns,
+    os: CallColumns,
+    nvtx: RangeColumns,
+    marks: RangeColumns,
+}
+
+/// Names of domains or categories as small indices; index 0 is the empty name.
+#[derive(Debug, Default)]
+struct Interned {
+    names: Vec<NameId>,
+    ids: FxHashMap<NameId, u16>,
+}
+
+impl Interned {
+    fn id(&mut self, name: NameId) -> u16 {
+        if self.names.is_empty() {
+            self.names.push(NameId::EMPTY);
+            self.ids.insert(NameId::EMPTY, 0);
+        }
+        if let Some(id) = self.ids.get(&name) {
+            return *id;
+        }
+        let Ok(id) = u16::try_from(self.names.len()) else { return 0 };
+        self.names.push(name);
+        self.ids.insert(name, id);
+        id
+    }
+
+    fn into_names(mut self) -> Vec<NameId> {
+        self.id(NameId::EMPTY);
+        self.names
+    }
 }
 
 impl TraceBuilder {
     /// An empty builder.
     pub fn new() -> Self {
-        Self { names: Names::default() }
+        Self::default()
     }
 
     /// The texts, to intern names that rows refer to.
@@ -108,70 +98,467 @@ impl TraceBuilder {
         &mut self.names
     }
 
-    /// Makes room for so many GPU operations and API calls.
-    pub fn reserve(&mut self, ops: usize, calls: usize) {
-        let _ = (ops, calls);
-    }
-
     /// Adds a GPU operation.
     pub fn op(&mut self, op: RawOp) {
-        let _ = op;
+        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return };
+        let name = self.op_name(&op);
+        let key = (op.global_pid, op.device);
+        // Rows of one rank come in long runs: its columns stay at hand until another rank's row comes.
+        if self.last_rank != Some(key) {
+            self.park_rank();
+            self.current = self.ranks.remove(&key).unwrap_or_default();
+            self.last_rank = Some(key);
+        }
+        self.current.push(&op, end_ns, name);
     }
 
     /// Adds a CUDA API call.
     pub fn call(&mut self, call: RawCall) {
-        let _ = call;
+        if self.ends_before_start("CUDA API call", call.start_ns, call.end_ns) {
+            return;
+        }
+        self.thread(call.global_tid).api.push(&call);
+    }
+
+    /// Adds an OS runtime call; its correlation is not used.
+    pub fn os_call(&mut self, call: RawCall) {
+        if self.ends_before_start("OS runtime call", call.start_ns, call.end_ns) {
+            return;
+        }
+        self.thread(call.global_tid).os.push(&RawCall { correlation: None, ..call });
     }
 
     /// Adds an NVTX range or mark.
     pub fn range(&mut self, range: RawRange) {
-        let _ = range;
-    }
-
-    /// Adds an OS runtime call (its correlation is not used).
-    pub fn os_call(&mut self, call: RawCall) {
-        let _ = call;
+        if range.kind != RangeKind::Mark && self.ends_before_start("NVTX range", range.start_ns, range.end_ns) {
+            return;
+        }
+        let domain = self.domains.id(range.domain);
+        let category = self.categories.id(range.category);
+        let thread = self.thread(range.global_tid);
+        if range.kind == RangeKind::Mark {
+            let instant = RawRange { end_ns: Some(range.start_ns), ..range };
+            thread.marks.push(&instant, domain, category);
+        } else {
+            thread.nvtx.push(&range, domain, category);
+        }
     }
 
     /// Adds a synchronisation record.
     pub fn sync(&mut self, sync: RawSync) {
-        let _ = sync;
+        let Some(end_ns) = self.checked_end("synchronisation record", sync.start_ns, sync.end_ns) else { return };
+        self.syncs.entry((sync.global_pid, sync.device)).or_default().push(&sync, end_ns);
     }
 
     /// Names a process.
     pub fn process_name(&mut self, global_pid: i64, name: NameId) {
-        let _ = (global_pid, name);
+        self.process_names.entry(global_pid).or_insert(name);
     }
 
     /// Names a thread; of several names the one with the highest priority stays (ties: the first).
     pub fn thread_name(&mut self, global_tid: i64, name: NameId, priority: i64) {
-        let _ = (global_tid, name, priority);
+        let known = self.thread_names.entry(global_tid).or_insert((priority, name));
+        if known.0 < priority {
+            *known = (priority, name);
+        }
     }
 
     /// Adds a card; the result is its index.
     pub fn gpu(&mut self, gpu: Gpu) -> usize {
-        let _ = gpu;
-        0
+        self.gpus.push(gpu);
+        self.gpus.len() - 1
     }
 
     /// Says which card a device ordinal is, for one process or (`None`) for all that have no entry of their own.
     pub fn device_gpu(&mut self, global_pid: Option<i64>, device: i64, gpu: usize) {
-        let _ = (global_pid, device, gpu);
+        self.device_gpus.insert((global_pid, device), gpu);
     }
 
     /// Says the rank label of a process, or (`None`) of the file.
     pub fn rank_label(&mut self, global_pid: Option<i64>, label: String) {
-        let _ = (global_pid, label);
+        self.rank_labels.insert(global_pid, label);
     }
 
-    /// Adds a warning; equal codes and messages are counted.
+    /// Adds a warning; equal ones are counted.
     pub fn warn(&mut self, warning: Warning) {
-        let _ = warning;
+        match self.warnings.iter_mut().find(|w| w.code == warning.code && w.message == warning.message) {
+            Some(known) => known.count += warning.count,
+            None => self.warnings.push(warning),
+        }
     }
 
     /// Sorts, joins and checks; the trace is immutable from here on.
-    pub fn finish(self, source: Source, details: Arc<dyn DetailSource>) -> Trace {
-        let _ = (source, details);
-        unreachable!()
+    pub fn finish(mut self, source: Source, details: Arc<dyn DetailSource>) -> Trace {
+        self.park_rank();
+        self.park_thread();
+        self.report_dropped();
+        let span = self.span();
+        let capture_end_ns = self.last_end_ns().unwrap_or(0);
+
+        let keys = self.process_keys();
+        let mut processes: Vec<Process> = Vec::with_capacity(keys.len());
+        let mut launches: Vec<Launches> = Vec::with_capacity(keys.len());
+        let mut threads: Vec<Thread> = Vec::new();
+        let mut columns = std::mem::take(&mut self.threads).into_iter().peekable();
+        for (at, &key) in keys.iter().enumerate() {
+            let mut api = CallTable::default();
+            let mut correlations: Vec<u32> = Vec::new();
+            while let Some((global_tid, thread)) = columns.next_if(|(tid, _)| process_key(*tid) == key) {
+                let first = api.len() as u32;
+                thread.api.append_to(&mut api, &mut correlations, capture_end_ns);
+                threads.push(Thread {
+                    global_tid,
+                    tid: (global_tid & THREAD_BITS) as u32,
+                    process: at,
+                    name: self.thread_names.get(&global_tid).map(|(_, name)| *name),
+                    api: first..api.len() as u32,
+                    nvtx: thread.nvtx.into_table(capture_end_ns),
+                    marks: thread.marks.into_table(capture_end_ns),
+                    os: thread.os.into_table(capture_end_ns),
+                });
+            }
+            launches.push(Launches::of(&api, &correlations));
+            processes.push(Process {
+                global_pid: key,
+                pid: (key >> 24 & THREAD_BITS) as u32,
+                name: self.process_names.get(&key).copied(),
+                api,
+            });
+        }
+        let ranks = self.build_ranks(&keys, &launches);
+        Trace {
+            source,
+            names: self.names,
+            op_names: self.op_names,
+            processes,
+            threads,
+            gpus: self.gpus,
+            ranks,
+            domains: self.domains.into_names(),
+            categories: self.categories.into_names(),
+            warnings: self.warnings,
+            span,
+            details,
+        }
+    }
+
+    fn build_ranks(&mut self, keys: &[i64], launches: &[Launches]) -> Vec<Rank> {
+        let columns = std::mem::take(&mut self.ranks);
+        let count = columns.len();
+        let mut ranks = Vec::with_capacity(count);
+        for (order, ((global_pid, device), ops)) in columns.into_iter().enumerate() {
+            let process = keys.partition_point(|key| *key < process_key(global_pid));
+            let find = |correlation: u32| launches.get(process).map_or(NONE, |known| known.find(correlation));
+            let (ops, streams) = ops.into_table(find);
+            let syncs = self.syncs.remove(&(global_pid, device)).unwrap_or_default().into_table(find);
+            let gpu = self.device_gpus.get(&(Some(global_pid), device)).or(self.device_gpus.get(&(None, device)));
+            let own = self.rank_labels.get(&Some(global_pid));
+            let label = match (own, self.rank_labels.get(&None)) {
+                (Some(label), _) => label.clone(),
+                (None, Some(label)) if count == 1 => label.clone(),
+                _ => order.to_string(),
+            };
+            ranks.push(Rank { label, process, device, gpu: gpu.copied(), streams, ops, syncs });
+        }
+        make_labels_distinct(&mut ranks);
+        ranks
+    }
+
+    fn op_name(&mut self, op: &RawOp) -> OpNameId {
+        let name = match op.kind {
+            OpKind::Kernel => OpName { short: op.short, full: op.full },
+            OpKind::Memcpy(kind) => self.own_name(&format!("Memcpy {}", kind.text())),
+            OpKind::Memset => self.own_name("Memset"),
+            OpKind::Graph => self.own_name("CUDA graph"),
+        };
+        *self.op_name_ids.entry(name).or_insert_with(|| {
+            self.op_names.push(name);
+            OpNameId(self.op_names.len() as u32 - 1)
+        })
+    }
+
+    fn own_name(&mut self, text: &str) -> OpName {
+        let id = self.names.intern(text);
+        OpName { short: id, full: id }
+    }
+
+    fn thread(&mut self, global_tid: i64) -> &mut ThreadColumns {
+        if self.last_thread != Some(global_tid) {
+            self.park_thread();
+            self.current_thread = self.threads.remove(&global_tid).unwrap_or_default();
+            self.last_thread = Some(global_tid);
+        }
+        &mut self.current_thread
+    }
+
+    fn park_rank(&mut self) {
+        if let Some(key) = self.last_rank.take() {
+            self.ranks.insert(key, std::mem::take(&mut self.current));
+        }
+    }
+
+    fn park_thread(&mut self) {
+        if let Some(key) = self.last_thread.take() {
+            self.threads.insert(key, std::mem::take(&mut self.current_thread));
+        }
+    }
+
+    fn checked_end(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> Option<i64> {
+        match end_ns {
+            Some(end_ns) if end_ns >= start_ns => Some(end_ns),
+            Some(_) => {
+                *self.dropped.entry(("end-before-start", what)).or_default() += 1;
+                None
+            }
+            None => {
+                *self.dropped.entry(("missing-end", what)).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    fn ends_before_start(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> bool {
+        let bad = end_ns.is_some_and(|end_ns| end_ns < start_ns);
+        if bad {
+            *self.dropped.entry(("end-before-start", what)).or_default() += 1;
+        }
+        bad
+    }
+
+    fn report_dropped(&mut self) {
+        for ((code, what), count) in std::mem::take(&mut self.dropped) {
+            let message = match code {
+                "missing-end" => format!("{what} without an end: left out, since its length is unknown"),
+                _ => format!("{what} that ends before it starts: left out"),
+            };
+            self.warn(Warning { code, message, count });
+        }
+    }
+
+    fn process_keys(&self) -> Vec<i64> {
+        let mut keys: Vec<i64> = self.threads.keys().map(|tid| process_key(*tid)).collect();
+        keys.extend(self.ranks.keys().map(|(pid, _)| process_key(*pid)));
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    fn last_end_ns(&self) -> Option<i64> {
+        let ops = self.ranks.values().filter_map(OpColumns::hull).map(|s| s.end_ns);
+        let host = self.threads.values().filter_map(|t| {
+            [t.api.last_end_ns(), t.os.last_end_ns(), t.nvtx.last_end_ns(), t.marks.last_end_ns()]
+                .into_iter()
+                .flatten()
+                .max()
+        });
+        ops.chain(host).max()
+    }
+
+    /// From the first to the last event. Ranges that were opened before the capture began carry negative starts, some
+    /// by minutes; they do not stretch the span, or the first view would be empty.
+    fn span(&self) -> Option<Span> {
+        let ops = self.ranks.values().filter_map(OpColumns::hull).map(|s| s.start_ns).min();
+        let calls = self.threads.values().filter_map(|t| t.api.first_start_ns()).min();
+        let recorded = ops.into_iter().chain(calls).min();
+        let floor = recorded.unwrap_or(0).min(0);
+        let ranges = self.threads.values().filter_map(|t| {
+            [t.os.first_start_ns(), t.nvtx.first_start_ns(), t.marks.first_start_ns()].into_iter().flatten().min()
+        });
+        let first = ranges.map(|start| start.max(floor)).chain(recorded).min()?;
+        Some(Span::new(first, self.last_end_ns()?.max(first)))
+    }
+}
+
+/// Innermost API call of every correlation id of one process.
+struct Launches {
+    first: u32,
+    /// Indexed by correlation id less `first`; ids are handed out in sequence, so this stays dense.
+    dense: Vec<u32>,
+    sparse: FxHashMap<u32, u32>,
+}
+
+impl Launches {
+    fn of(api: &CallTable, correlations: &[u32]) -> Self {
+        let used = || correlations.iter().copied().filter(|c| *c != NONE);
+        let (first, last) = (used().min().unwrap_or(0), used().max().unwrap_or(0));
+        let width = (last - first) as usize + 1;
+        let is_dense = width <= correlations.len().saturating_mul(8).max(1024);
+        let mut launches =
+            Self { first, dense: if is_dense { vec![NONE; width] } else { Vec::new() }, sparse: FxHashMap::default() };
+        for (call, &correlation) in correlations.iter().enumerate() {
+            if correlation == NONE {
+                continue;
+            }
+            let slot = if is_dense {
+                launches.dense.get_mut((correlation - first) as usize)
+            } else {
+                Some(launches.sparse.entry(correlation).or_insert(NONE))
+            };
+            let Some(slot) = slot else { continue };
+            // A later call replaces the known one only when it lies inside it: the innermost call is the launch.
+            let inside = |known: u32| {
+                let (outer, inner) = (api.span(known as usize), api.span(call));
+                inner.start_ns >= outer.start_ns && inner.end_ns <= outer.end_ns
+            };
+            if *slot == NONE || inside(*slot) {
+                *slot = call as u32;
+            }
+        }
+        launches
+    }
+
+    fn find(&self, correlation: u32) -> u32 {
+        if correlation == NONE {
+            return NONE;
+        }
+        if self.dense.is_empty() {
+            return self.sparse.get(&correlation).copied().unwrap_or(NONE);
+        }
+        let at = correlation.checked_sub(self.first).map(|at| at as usize);
+        at.and_then(|at| self.dense.get(at)).copied().unwrap_or(NONE)
+    }
+}
+
+/// Two ranks of one file never share a label: the device is appended, then the order.
+fn make_labels_distinct(ranks: &mut [Rank]) {
+    for pass in 0..2 {
+        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        for rank in ranks.iter() {
+            *seen.entry(rank.label.clone()).or_default() += 1;
+        }
+        for (order, rank) in ranks.iter_mut().enumerate() {
+            if seen.get(&rank.label).is_some_and(|count| *count > 1) {
+                rank.label = if pass == 0 {
+                    format!("{}.{}", rank.label, rank.device)
+                } else {
+                    format!("{}.{order}", rank.label)
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Fixture, PID};
+    use super::super::{CopyKind, RawOp};
+    use super::*;
+
+    #[test]
+    fn rows_in_any_order_give_sorted_columns_with_their_launches() {
+        let trace = Fixture::new()
+            .launched("late", 7, 1, 50, 60, 70)
+            .launched("early", 7, 1, 10, 20, 30)
+            .gpu_op(OpKind::Memcpy(CopyKind::HostToDevice), "", 9, 5, 6, None, Some(64))
+            .build();
+        let ops = &trace.ranks[0].ops;
+        assert_eq!(ops.start_ns, [5, 20, 60]);
+        assert_eq!(ops.bytes, [(0, 64)]);
+        assert_eq!(ops.launch_of(0), None);
+        let launch = ops.launch_of(1).map(|call| trace.processes[0].api.span(call as usize));
+        assert_eq!(launch, Some(Span::new(10, 12)));
+        assert_eq!(trace.op_short_name(ops.name[1]), "early");
+        assert_eq!(trace.op_short_name(ops.name[0]), "Memcpy HtoD");
+    }
+
+    #[test]
+    fn the_innermost_call_is_the_launch_whatever_the_row_order() {
+        for swap in [false, true] {
+            let mut fixture = Fixture::new();
+            let mut calls = [("outer", 10, 40), ("inner", 12, 30)];
+            if swap {
+                calls.reverse();
+            }
+            for (name, start, end) in calls {
+                fixture.call(name, 1, start, end, Some(5));
+            }
+            let trace = fixture.gpu_op(OpKind::Kernel, "k", 7, 35, 50, Some(5), None).build();
+            let call = trace.ranks[0].ops.launch_of(0).unwrap();
+            assert_eq!(trace.name(trace.processes[0].api.name[call as usize]), "inner");
+        }
+    }
+
+    #[test]
+    fn equal_correlation_ids_of_two_processes_stay_apart() {
+        let mut fixture = Fixture::new();
+        fixture.call("mine", 1, 10, 12, Some(5)).gpu_op(OpKind::Kernel, "k", 7, 20, 30, Some(5), None);
+        let name = fixture.builder.names().intern("other");
+        let (other, row) = (2 * PID, 9);
+        fixture.builder.call(RawCall {
+            start_ns: 11,
+            end_ns: Some(12),
+            global_tid: other | 1,
+            correlation: Some(5),
+            name,
+            row,
+        });
+        fixture.builder.op(RawOp {
+            start_ns: 40,
+            end_ns: Some(41),
+            global_pid: other,
+            device: 0,
+            stream: 7,
+            correlation: Some(5),
+            kind: OpKind::Kernel,
+            short: name,
+            full: name,
+            bytes: None,
+            row,
+        });
+        let trace = fixture.build();
+        assert_eq!(trace.ranks.len(), 2);
+        let launch_name = |rank: usize| {
+            let rank = &trace.ranks[rank];
+            let api = &trace.processes[rank.process].api;
+            trace.name(api.name[rank.ops.launch_of(0).unwrap() as usize])
+        };
+        assert_eq!((launch_name(0), launch_name(1)), ("mine", "other"));
+    }
+
+    #[test]
+    fn bad_rows_are_dropped_and_counted() {
+        let trace = Fixture::new().kernel("k", 7, 10, 9).kernel("k", 7, 10, 5).kernel("k", 7, 10, 10).build();
+        assert_eq!(trace.ranks[0].ops.len(), 1);
+        assert_eq!(trace.warnings.len(), 1);
+        assert_eq!((trace.warnings[0].code, trace.warnings[0].count), ("end-before-start", 2));
+    }
+
+    #[test]
+    fn a_call_that_never_returned_lasts_to_the_end_of_the_capture() {
+        let mut fixture = Fixture::new();
+        let name = fixture.builder.names().intern("cudaDeviceSynchronize");
+        fixture.builder.call(RawCall {
+            start_ns: 5,
+            end_ns: None,
+            global_tid: PID | 1,
+            correlation: None,
+            name,
+            row: 1,
+        });
+        let trace = fixture.kernel("k", 7, 10, 90).build();
+        assert_eq!(trace.processes[0].api.end_ns, [90]);
+    }
+
+    #[test]
+    fn ranges_opened_before_the_capture_do_not_stretch_the_span() {
+        let trace = Fixture::new().range("old", 1, -1_000_000, 50).kernel("k", 7, 10, 90).build();
+        assert_eq!(trace.span, Some(Span::new(0, 90)));
+    }
+
+    #[test]
+    fn calls_of_several_threads_find_their_thread() {
+        let trace = Fixture::new().call("b", 2, 5, 6, None).call("a", 1, 7, 8, None).call("c", 2, 1, 2, None).build();
+        let of = |call| trace.thread_of_call(0, call).map(|t| trace.threads[t].tid);
+        assert_eq!((of(0), of(1), of(2), of(3)), (Some(1), Some(2), Some(2), None));
+    }
+
+    #[test]
+    fn sparse_correlation_ids_join_too() {
+        let mut fixture = Fixture::new();
+        for at in 0..3 {
+            fixture.call("l", 1, at * 10, at * 10 + 1, Some(at * 1_000_000_000));
+        }
+        let trace = fixture.gpu_op(OpKind::Kernel, "k", 7, 35, 50, Some(2_000_000_000), None).build();
+        assert_eq!(trace.ranks[0].ops.launch, [2]);
     }
 }

@@ -8,14 +8,19 @@
 //! the file and is fetched by [`RowRef`] when somebody looks at it ([`DetailSource`]).
 
 mod build;
+mod columns;
 mod names;
 mod rank;
+mod raw;
 mod source;
+#[cfg(test)]
+pub mod testing;
 mod thread;
 
-pub use build::{RawCall, RawOp, RawRange, RawSync, TraceBuilder};
+pub use build::TraceBuilder;
 pub use names::{NameId, Names, OpName, OpNameId};
 pub use rank::{CopyKind, OpKind, OpTable, Rank, Stream, SyncTable};
+pub use raw::{RawCall, RawOp, RawRange, RawSync};
 pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
 pub use thread::{CallTable, Process, RangeKind, RangeTable, Thread};
 

@@ -135,8 +135,6 @@ impl OpTable {
 pub struct Stream {
     /// The stream's id in the file; unique within the process only.
     pub id: i64,
-    /// True for the null (default) stream, when the file tells.
-    pub is_default: bool,
 }
 
 /// Synchronisation records of a rank (what a synchronising call waited for), sorted by start.

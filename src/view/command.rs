@@ -64,6 +64,29 @@ pub enum Command {
     SavePicture,
     /// Shows or hides the list of shortcuts.
     ToggleHelp,
+    /// Shows or hides what the program is.
+    ToggleAbout,
+    /// Asks for a path to type, for systems without a file dialog.
+    TypePath,
+    /// Asks for the folder that the export of a capture goes to.
+    AskConversionFolder(PathBuf),
+    /// Converts a capture into a folder and opens the export.
+    Convert {
+        /// The capture.
+        report: PathBuf,
+        /// Where the export goes.
+        folder: PathBuf,
+    },
+    /// Writes the current view to this file.
+    SavePictureTo(PathBuf),
+    /// Closes the message, question or window on top.
+    Dismiss,
+    /// Sets the interface scale in percent.
+    SetScale(u16),
+    /// Shows or hides the side panel.
+    ToggleSidePanel,
+    /// Shows or hides the details panel.
+    ToggleDetails,
     /// Ends the program.
     Quit,
 }

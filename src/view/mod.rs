@@ -3,12 +3,16 @@
 //! One frame reads a [`Workspace`] and a [`ViewState`]; everything the user does becomes a [`Command`]; commands are
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
+mod apply;
 mod command;
+mod history;
+pub mod shortcuts;
 mod state;
 mod viewport;
 mod workspace;
 
 pub use command::Command;
-pub use state::{Item, LaneKey, Panel, Theme, ViewState};
+pub use history::{History, Move};
+pub use state::{Item, LISTED_GAP_NS, LaneKey, Panel, Theme, ViewState};
 pub use viewport::Viewport;
 pub use workspace::{Doc, RankId, Workspace};

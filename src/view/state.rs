@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{RankId, Viewport};
+use super::{History, RankId, Viewport};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +30,35 @@ pub enum LaneKey {
     Os(usize, usize),
     /// CPU launches of a process as one lane, expands to its threads, (document, process).
     Launches(usize, usize),
+    /// OS runtime calls of a process, expands to its threads, (document, process).
+    OsRuntime(usize, usize),
+    /// NVTX rows of threads that launch nothing, when there are many of them, (document, process).
+    OtherNvtx(usize, usize),
 }
+
+impl LaneKey {
+    /// Index of the document that holds the lane.
+    pub const fn doc(self) -> usize {
+        match self {
+            Self::Rank(rank)
+            | Self::Compute(rank)
+            | Self::Communication(rank)
+            | Self::Copies(rank)
+            | Self::Stream(rank, _)
+            | Self::Idle(rank) => rank.doc,
+            Self::Process(doc, _)
+            | Self::Nvtx(doc, _)
+            | Self::Api(doc, _)
+            | Self::Os(doc, _)
+            | Self::Launches(doc, _)
+            | Self::OsRuntime(doc, _)
+            | Self::OtherNvtx(doc, _) => doc,
+        }
+    }
+}
+
+/// Idle gaps of at least this length are listed one by one and never vanish from the timeline, in nanoseconds.
+pub const LISTED_GAP_NS: i64 = 2_000;
 
 /// Something on the timeline that can be pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,6 +106,8 @@ pub enum Panel {
 pub struct ViewState {
     /// What part of the time axis is on screen.
     pub viewport: Viewport,
+    /// Views to go back and forward to.
+    pub history: History,
     /// First visible pixel row of the lanes, in points.
     pub scroll_y_pt: f32,
     /// Lanes whose default expansion the user reversed.

@@ -62,9 +62,10 @@ impl Workspace {
 
     /// All ranks, document after document.
     pub fn ranks(&self) -> impl Iterator<Item = (RankId, &Doc, &Rank)> {
-        self.docs.iter().enumerate().flat_map(|(doc, d)| {
-            d.trace.ranks.iter().enumerate().map(move |(rank, r)| (RankId { doc, rank }, d, r))
-        })
+        self.docs
+            .iter()
+            .enumerate()
+            .flat_map(|(doc, d)| d.trace.ranks.iter().enumerate().map(move |(rank, r)| (RankId { doc, rank }, d, r)))
     }
 
     /// The document and rank behind `id`.

@@ -110,22 +110,45 @@ fn processes(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError
             let flag = if s.is_null { 3 } else { 2 };
             to.insert(
                 "TARGET_INFO_CUDA_STREAM",
-                &[("streamId", &s.id), ("hwId", &0), ("vmId", &1), ("processId", &p.pid), ("contextId", &p.context), ("priority", &s.priority), ("flag", &flag)],
+                &[
+                    ("streamId", &s.id),
+                    ("hwId", &0),
+                    ("vmId", &1),
+                    ("processId", &p.pid),
+                    ("contextId", &p.context),
+                    ("priority", &s.priority),
+                    ("flag", &flag),
+                ],
             )?;
         }
         let null = p.streams.iter().find(|s| s.is_null).map_or(0, |s| s.id);
-        let (table, column) =
-            if modern { ("TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId") } else { ("TARGET_INFO_CUDA_NULL_STREAM", "streamId") };
+        let (table, column) = if modern {
+            ("TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId")
+        } else {
+            ("TARGET_INFO_CUDA_NULL_STREAM", "streamId")
+        };
         to.insert(
             table,
-            &[(column, &null), ("hwId", &0), ("vmId", &1), ("processId", &p.pid), ("deviceId", &p.device), ("contextId", &p.context)],
+            &[
+                (column, &null),
+                ("hwId", &0),
+                ("vmId", &1),
+                ("processId", &p.pid),
+                ("deviceId", &p.device),
+                ("contextId", &p.context),
+            ],
         )?;
         if to.version >= SchemaVersion::V2026_2 {
             // Every card is visible to every process, so each gets one row per card.
             for gpu in &info.gpus {
                 to.insert(
                     "TARGET_INFO_CUDA_DEVICE",
-                    &[("gpuId", &gpu.id), ("cudaId", &gpu.ordinal), ("pid", &p.pid), ("numMultiprocessors", &gpu.sm_count)],
+                    &[
+                        ("gpuId", &gpu.id),
+                        ("cudaId", &gpu.ordinal),
+                        ("pid", &p.pid),
+                        ("numMultiprocessors", &gpu.sm_count),
+                    ],
                 )?;
             }
         }
@@ -174,15 +197,28 @@ fn clocks(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError> {
     )?;
     to.insert(
         "ANALYSIS_DETAILS",
-        &[("globalVid", &GLOBAL_VM), ("duration", &info.duration_ns), ("startTime", &0), ("stopTime", &info.duration_ns)],
+        &[
+            ("globalVid", &GLOBAL_VM),
+            ("duration", &info.duration_ns),
+            ("startTime", &0),
+            ("stopTime", &info.duration_ns),
+        ],
     )
 }
 
 fn metadata(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError> {
-    for (number, name, value) in [(0, "Hostname", &*info.host), (3, "CpuArchitecture", "x86_64"), (611, "CudaDriverVersion", "12040")] {
+    for (number, name, value) in
+        [(0, "Hostname", &*info.host), (3, "CpuArchitecture", "x86_64"), (611, "CudaDriverVersion", "12040")]
+    {
         to.insert(
             "TARGET_INFO_SYSTEM_ENV",
-            &[("globalVid", &GLOBAL_VM), ("devStateName", &"Local (CLI)"), ("name", &name), ("nameEnum", &number), ("value", &value)],
+            &[
+                ("globalVid", &GLOBAL_VM),
+                ("devStateName", &"Local (CLI)"),
+                ("name", &name),
+                ("nameEnum", &number),
+                ("value", &value),
+            ],
         )?;
     }
     let [major, minor, micro] = to.version.schema().map(|n| n.to_string());
@@ -208,7 +244,11 @@ fn metadata(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError>
         to.insert(table, &[("name", name), ("value", value)])?;
     }
     if modern {
-        let key = if to.version >= SchemaVersion::V2026_2 { "CUDA_GRAPH_TRACE_OPTIONS:MODE" } else { "PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE" };
+        let key = if to.version >= SchemaVersion::V2026_2 {
+            "CUDA_GRAPH_TRACE_OPTIONS:MODE"
+        } else {
+            "PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE"
+        };
         let mode = if info.graph_nodes { "Node" } else { "Graph" };
         to.insert("META_DATA_CAPTURE", &[("name", &key), ("value", &mode)])?;
         for variable in &info.environment {
@@ -219,8 +259,11 @@ fn metadata(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError>
 }
 
 fn enumerations(to: &mut ExportWriter) -> Result<(), WriteError> {
-    let launch =
-        if to.version >= SchemaVersion::V2023_4 { "ENUM_CUDA_KERNEL_LAUNCH_TYPE" } else { "ENUM_CUDA_KRENEL_LAUNCH_TYPE" };
+    let launch = if to.version >= SchemaVersion::V2023_4 {
+        "ENUM_CUDA_KERNEL_LAUNCH_TYPE"
+    } else {
+        "ENUM_CUDA_KRENEL_LAUNCH_TYPE"
+    };
     for (table, rows) in [
         ("ENUM_NSYS_EVENT_TYPE", EVENT_TYPES),
         ("ENUM_NSYS_EVENT_CLASS", EVENT_CLASSES),

@@ -85,14 +85,21 @@ impl ExportWriter {
     ///
     /// # Errors
     /// When the target exists and `overwrite` is false, or cannot be written.
-    pub fn create(target: &Path, version: SchemaVersion, strings: &[String], overwrite: bool) -> Result<Self, WriteError> {
+    pub fn create(
+        target: &Path,
+        version: SchemaVersion,
+        strings: &[String],
+        overwrite: bool,
+    ) -> Result<Self, WriteError> {
         if !overwrite && target.exists() {
             return Err(WriteError::Exists(target.to_owned()));
         }
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let part = target.with_file_name(format!(".{name}.part"));
         match std::fs::remove_file(&part) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(WriteError::Io { path: part, error }),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(WriteError::Io { path: part, error });
+            }
             _ => {}
         }
         let open = |error| WriteError::Sqlite { path: part.clone(), table: "sqlite_master", error };

@@ -80,8 +80,12 @@ impl Table {
 
     /// The statement that creates the table as `version` does.
     pub(super) fn create(&self, version: SchemaVersion) -> String {
-        let columns: Vec<String> =
-            self.columns.iter().filter(|c| c.2 <= version).map(|Column(name, decl, _)| format!("    {name:<27} {decl}")).collect();
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .filter(|c| c.2 <= version)
+            .map(|Column(name, decl, _)| format!("    {name:<27} {decl}"))
+            .collect();
         format!("CREATE TABLE {} (\n{}\n)", self.name, columns.join(",\n"))
     }
 }

@@ -1,0 +1,221 @@
+//! The numbers of one rank.
+//!
+//! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
+
+use super::{Class, Classes, Collective, Coverage, Partition, StepOptions, Steps, intervals};
+use crate::trace::{OpKind, OpTable, Trace};
+use crate::units::Span;
+use std::collections::BTreeMap;
+
+/// Sum over the collectives of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct CollectiveSum {
+    /// Kernels.
+    pub count: u64,
+    /// Sum of their durations in nanoseconds (they may overlap each other).
+    pub total_ns: i64,
+    /// Nanoseconds of them during which no compute kernel of the device ran.
+    pub exposed_ns: i64,
+}
+
+/// The numbers of one rank.
+#[derive(Debug)]
+pub struct RankAnalysis {
+    /// From the first start to the last end of its operations.
+    pub span: Span,
+    /// Kernels, communication kernels among them, copies and fills, graph blocks.
+    pub counts: Counts,
+    /// Index of the stream with the most compute-kernel time, when any ran compute.
+    pub primary_stream: Option<usize>,
+    /// Time covered by compute, fused kernels and graph blocks.
+    pub compute: Coverage,
+    /// Time covered by communication kernels.
+    pub comm: Coverage,
+    /// Communication while no compute kernel ran.
+    pub exposed: Coverage,
+    /// Time covered by anything. Idle gaps are what lies between its spans.
+    pub busy: Coverage,
+    /// Idle gaps within the rank's span, sorted.
+    pub gaps: Coverage,
+    /// The five parts of the whole span.
+    pub whole: Partition,
+    /// Sums by kind of collective.
+    pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Steps, when the capture marks any.
+    pub steps: Option<Steps>,
+}
+
+/// How many operations of each sort a rank ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Counts {
+    /// Kernels of every class.
+    pub kernels: u64,
+    /// Communication kernels.
+    pub comm_kernels: u64,
+    /// Copies and fills.
+    pub copies: u64,
+    /// Graph executions recorded as one block.
+    pub graphs: u64,
+}
+
+impl RankAnalysis {
+    /// Computes the numbers of rank `rank` of `trace`.
+    ///
+    /// # Panics
+    /// When the trace has no such rank.
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, options: &StepOptions) -> Self {
+        let ops = &trace.ranks[rank].ops;
+        let span = ops.hull().unwrap_or_default();
+        let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
+        let union = |keep: &dyn Fn(Class) -> bool| {
+            Coverage::from_sorted((0..ops.len()).filter(|op| keep(class(*op))).map(|op| ops.span(op)))
+        };
+        let compute = union(&Class::is_compute);
+        let comm = union(&Class::is_communication);
+        let busy = Coverage::from_sorted((0..ops.len()).map(|op| ops.span(op)));
+        let exposed = intervals::subtract(&comm, &compute);
+        let gaps = intervals::gaps(&busy, span);
+        let whole = Partition::of(span, &compute, &comm, &exposed, &busy);
+        let mut numbers = Self {
+            span,
+            counts: Counts::of(ops, class),
+            primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
+            collectives: collectives(ops, class, &compute),
+            compute,
+            comm,
+            exposed,
+            busy,
+            gaps,
+            whole,
+            steps: None,
+        };
+        numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers
+    }
+
+    /// The five parts of `window` (time of the export). Costs a few binary searches, so it can follow the view.
+    pub fn partition(&self, window: Span) -> Partition {
+        Partition::of(window, &self.compute, &self.comm, &self.exposed, &self.busy)
+    }
+}
+
+impl Counts {
+    fn of(ops: &OpTable, class: impl Fn(usize) -> Class) -> Self {
+        let mut counts = Self::default();
+        for (op, kind) in ops.kind.iter().enumerate() {
+            match kind {
+                OpKind::Kernel => {
+                    counts.kernels += 1;
+                    counts.comm_kernels += u64::from(class(op).is_communication());
+                }
+                OpKind::Memcpy(_) | OpKind::Memset => counts.copies += 1,
+                OpKind::Graph => counts.graphs += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// The stream with the most compute-kernel time; of equals the one with the lowest id. Streams are ordered by id.
+fn primary_stream(ops: &OpTable, class: impl Fn(usize) -> Class, streams: usize) -> Option<usize> {
+    let mut busy_ns: Vec<Option<i64>> = vec![None; streams];
+    for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel && class(*op).is_compute()) {
+        if let Some(sum) = busy_ns.get_mut(ops.stream[op] as usize) {
+            *sum = Some(sum.unwrap_or(0) + ops.span(op).len_ns());
+        }
+    }
+    let ran = busy_ns.iter().enumerate().filter_map(|(stream, sum)| sum.map(|sum| (stream, sum)));
+    ran.max_by_key(|(stream, sum)| (*sum, std::cmp::Reverse(*stream))).map(|(stream, _)| stream)
+}
+
+fn collectives(
+    ops: &OpTable,
+    class: impl Fn(usize) -> Class,
+    compute: &Coverage,
+) -> BTreeMap<Collective, CollectiveSum> {
+    let mut sums: BTreeMap<Collective, CollectiveSum> = BTreeMap::new();
+    for op in 0..ops.len() {
+        if let Class::Communication(kind) = class(op) {
+            let span = ops.span(op);
+            let sum = sums.entry(kind).or_default();
+            sum.count += 1;
+            sum.total_ns += span.len_ns();
+            sum.exposed_ns += span.len_ns() - compute.within(span);
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Rules;
+    use super::*;
+    use crate::trace::testing::Fixture;
+    use proptest::prelude::*;
+
+    fn numbers(trace: &Trace) -> RankAnalysis {
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+    }
+
+    #[test]
+    fn the_five_parts_of_a_small_timeline() {
+        let trace = Fixture::new()
+            .kernel("gemm", 7, 0, 10)
+            .kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, 6, 16)
+            .gpu_op(OpKind::Memset, "", 9, 14, 20, None, None)
+            .kernel("gemm", 7, 30, 40)
+            .build();
+        let rank = numbers(&trace);
+        let expected = Partition {
+            span_ns: 40,
+            comm_ns: 10,
+            compute_only_ns: 16,
+            overlapped_comm_ns: 4,
+            exposed_comm_ns: 6,
+            copy_only_ns: 4,
+            idle_ns: 10,
+        };
+        assert_eq!(rank.whole, expected);
+        assert_eq!(rank.gaps.spans(), [Span::new(20, 30)]);
+        assert_eq!(rank.collectives[&Collective::AllReduce], CollectiveSum { count: 1, total_ns: 10, exposed_ns: 6 });
+        assert_eq!(rank.counts, Counts { kernels: 3, comm_kernels: 1, copies: 1, graphs: 0 });
+        assert_eq!(trace.ranks[0].streams[rank.primary_stream.unwrap()].id, 7);
+    }
+
+    #[test]
+    fn equal_streams_make_the_lowest_id_primary() {
+        let trace = Fixture::new().kernel("gemm", 9, 0, 10).kernel("gemm", 7, 20, 30).build();
+        let rank = numbers(&trace);
+        assert_eq!(trace.ranks[0].streams[rank.primary_stream.unwrap()].id, 7);
+    }
+
+    proptest! {
+        #[test]
+        fn every_nanosecond_belongs_to_exactly_one_part(
+            ops in proptest::collection::vec((0_u8..3, 0_i64..50, 0_i64..9), 1..20),
+            start in -3_i64..55,
+            len in 0_i64..60,
+        ) {
+            let mut fixture = Fixture::new();
+            for (what, at, len) in &ops {
+                match what {
+                    0 => fixture.kernel("gemm", 7, *at, at + len),
+                    1 => fixture.kernel("ncclDevKernel_AllGather_RING_LL", 20, *at, at + len),
+                    _ => fixture.gpu_op(OpKind::Memset, "", 9, *at, at + len, None, None),
+                };
+            }
+            let trace = fixture.build();
+            let window = Span::new(start, start + len);
+            let parts = numbers(&trace).partition(window);
+            let runs = |ns: i64, kind: u8| ops.iter().any(|(k, at, len)| *k == kind && Span::new(*at, at + len).contains(ns));
+            let count = |keep: &dyn Fn(bool, bool, bool) -> bool| {
+                (window.start_ns..window.end_ns).filter(|ns| keep(runs(*ns, 0), runs(*ns, 1), runs(*ns, 2))).count() as i64
+            };
+            prop_assert_eq!(parts.compute_only_ns, count(&|c, n, _| c && !n));
+            prop_assert_eq!(parts.overlapped_comm_ns, count(&|c, n, _| c && n));
+            prop_assert_eq!(parts.exposed_comm_ns, count(&|c, n, _| !c && n));
+            prop_assert_eq!(parts.copy_only_ns, count(&|c, n, m| !c && !n && m));
+            prop_assert_eq!(parts.idle_ns, count(&|c, n, m| !c && !n && !m));
+        }
+    }
+}

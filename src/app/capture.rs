@@ -1,0 +1,154 @@
+//! The capture tab: what each file is, what it holds, and what was odd about it.
+
+use super::cx::{Cx, pair};
+use super::facts::rank_text;
+use super::icons::{self, Icon};
+use super::state::file_name;
+use crate::analysis::Analysis;
+use crate::format;
+use crate::trace::{Source, Trace};
+use crate::view::Doc;
+use egui::{Align, Button, CollapsingHeader, Grid, Label, Layout, RichText, Ui};
+
+/// Draws the tab.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
+    let single = cx.workspace.docs.len() == 1;
+    for (at, doc) in cx.workspace.docs.iter().enumerate() {
+        if single {
+            ui.strong(file_name(&doc.trace.source.path));
+            document(ui, cx, at, doc);
+            continue;
+        }
+        let heading = RichText::new(file_name(&doc.trace.source.path)).strong();
+        CollapsingHeader::new(heading).id_salt(("document", at)).default_open(at == 0).show(ui, |ui| {
+            document(ui, cx, at, doc);
+        });
+    }
+}
+
+fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
+    let trace = doc.trace.as_ref();
+    warnings(ui, cx, trace);
+    limits(ui, &doc.analysis);
+    section(ui, "File");
+    for (name, value) in file_facts(&trace.source) {
+        pair(ui, 96.0, name, &value);
+    }
+    section(ui, "GPUs");
+    if trace.gpus.is_empty() {
+        ui.label(RichText::new("The file describes no GPU.").weak());
+    }
+    let gpus: Vec<(String, String)> = trace
+        .gpus
+        .iter()
+        .enumerate()
+        .map(|(index, gpu)| {
+            let memory = gpu.memory_bytes.map(format::bytes);
+            let sms = gpu.sm_count.map(|count| format!("{count} SMs"));
+            let capability = gpu.compute_capability.as_ref().map(|text| format!("compute capability {text}"));
+            let facts: Vec<String> = [memory, sms, capability, gpu.bus.clone()].into_iter().flatten().collect();
+            (format!("{index}  {}", gpu.name), facts.join(", "))
+        })
+        .collect();
+    for (name, facts) in gpus {
+        ui.label(name);
+        ui.label(RichText::new(facts).small().weak());
+    }
+    section(ui, "Ranks");
+    if trace.ranks.is_empty() {
+        ui.label(RichText::new("No process ran GPU work.").weak());
+    }
+    for (rank, numbers) in trace.ranks.iter().zip(&doc.analysis.ranks) {
+        ui.label(rank_text(trace, rank));
+        let pid = trace.processes.get(rank.process).map_or(0, |process| process.pid);
+        let counts = numbers.counts;
+        let text = format!(
+            "process {pid}, device {}, {} kernels ({} communication), {} copies and fills, {} graph blocks, {} streams",
+            rank.device,
+            format::count(counts.kernels),
+            format::count(counts.comm_kernels),
+            format::count(counts.copies),
+            format::count(counts.graphs),
+            rank.streams.len(),
+        );
+        ui.label(RichText::new(text).small().weak());
+    }
+    section(ui, "Tables");
+    let tables: Vec<(String, String)> =
+        trace.source.tables.iter().map(|table| (table.table.clone(), format::count(table.rows))).collect();
+    counts(ui, at, &tables);
+}
+
+fn section(ui: &mut Ui, title: &str) {
+    ui.add_space(12.0);
+    ui.strong(title);
+}
+
+fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
+    if trace.warnings.is_empty() {
+        return;
+    }
+    section(ui, "Warnings");
+    for warning in &trace.warnings {
+        ui.horizontal_wrapped(|ui| {
+            icons::show(ui, Icon::Warning, cx.palette.warning);
+            let times =
+                if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
+            ui.label(format!("{}{times}", warning.message));
+            ui.label(RichText::new(warning.code).small().weak());
+        });
+    }
+}
+
+/// What the capture cannot answer, with what to record next time.
+fn limits(ui: &mut Ui, analysis: &Analysis) {
+    if analysis.limits.is_empty() {
+        return;
+    }
+    section(ui, "What this capture cannot answer");
+    for limit in &analysis.limits {
+        ui.label(limit.consequence());
+        let remedy = Label::new(RichText::new(limit.remedy()).small().weak()).wrap().selectable(true);
+        ui.add(remedy);
+        ui.add_space(4.0);
+    }
+}
+
+fn file_facts(source: &Source) -> [(&'static str, String); 7] {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| format::UNKNOWN.to_owned());
+    [
+        ("Path", source.path.display().to_string()),
+        ("Size", format::bytes(source.bytes)),
+        ("Nsight Systems", known(&source.product_version)),
+        ("Schema", known(&source.schema_version)),
+        ("Host", known(&source.host)),
+        ("Duration", format::duration_or_unknown(source.duration_ns)),
+        ("CUDA graphs", known(&source.cuda_graph_mode)),
+    ]
+}
+
+fn counts(ui: &mut Ui, at: usize, rows: &[(String, String)]) {
+    if rows.is_empty() {
+        ui.label(RichText::new("No event table holds a row.").weak());
+        return;
+    }
+    Grid::new(("tables", at)).num_columns(2).spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
+        for (name, value) in rows {
+            ui.label(RichText::new(name).small());
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(value));
+            ui.end_row();
+        }
+    });
+}
+
+/// Link to the warnings for the status bar: how many there are over all documents.
+pub fn warning_count(cx: &Cx<'_>) -> u64 {
+    cx.workspace.docs.iter().map(|doc| doc.trace.warnings.len() as u64).sum()
+}
+
+/// A button that copies `text` and says so in its name.
+pub fn copy_button(ui: &mut Ui, name: &str, text: &str) {
+    if ui.add(Button::new(name)).clicked() {
+        ui.ctx().copy_text(text.to_owned());
+    }
+}

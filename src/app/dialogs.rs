@@ -1,0 +1,104 @@
+//! The system's file dialogs, on a thread of their own so that the window goes on drawing.
+//!
+//! Systems without a desktop portal have no dialog: the answer then comes at once and is empty, and the window asks
+//! for a typed path instead.
+
+use super::state::PathQuestion;
+use crate::view::Command;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Nobody dismisses a dialog faster than this: an empty answer that comes sooner means that there is no dialog.
+const TOO_FAST: Duration = Duration::from_millis(400);
+
+/// What came of a dialog.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The user chose.
+    Chosen(Command),
+    /// The user chose nothing.
+    Nothing,
+    /// This system shows no dialogs.
+    NoDialog(PathQuestion),
+}
+
+/// Shows dialogs, one at a time.
+pub struct Dialogs {
+    sender: Sender<Answer>,
+    receiver: Receiver<Answer>,
+    open: bool,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl std::fmt::Debug for Dialogs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dialogs").field("open", &self.open).finish_non_exhaustive()
+    }
+}
+
+impl Dialogs {
+    /// No dialog yet. `wake` is called when an answer has come.
+    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver, open: false, wake }
+    }
+
+    /// Shows the dialog for `question`, unless one is open.
+    pub fn ask(&mut self, question: PathQuestion) {
+        if self.open {
+            return;
+        }
+        self.open = true;
+        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let work = move || {
+            let asked = Instant::now();
+            let answer = match choose(&question) {
+                Some(command) => Answer::Chosen(command),
+                None if asked.elapsed() < TOO_FAST => Answer::NoDialog(question),
+                None => Answer::Nothing,
+            };
+            // The receiver is gone when the window closed meanwhile.
+            let _ = sender.send(answer);
+            wake();
+        };
+        if cfg!(target_os = "macos") {
+            // Its dialogs belong to the main thread and keep the window alive by themselves.
+            work();
+        } else if std::thread::Builder::new().name("file dialog".to_owned()).spawn(work).is_err() {
+            self.open = false;
+        }
+    }
+
+    /// The answer, once it has come.
+    pub fn poll(&mut self) -> Option<Answer> {
+        let answer = self.receiver.try_recv().ok()?;
+        self.open = false;
+        Some(answer)
+    }
+}
+
+fn choose(question: &PathQuestion) -> Option<Command> {
+    let dialog = rfd::FileDialog::new();
+    match question {
+        PathQuestion::Open => {
+            let paths: Vec<PathBuf> = dialog
+                .set_title("Open captures")
+                .add_filter("Nsight Systems exports and captures", &["sqlite", "db", "sqlite3", "nsys-rep", "qdrep"])
+                .add_filter("All files", &["*"])
+                .pick_files()?;
+            Some(Command::Open(paths))
+        }
+        PathQuestion::Picture => dialog
+            .set_title("Save picture")
+            .set_file_name("stepscope.png")
+            .add_filter("PNG picture", &["png"])
+            .save_file()
+            .map(Command::SavePictureTo),
+        PathQuestion::Folder(report) => dialog
+            .set_title("Folder for the SQLite export")
+            .pick_folder()
+            .map(|folder| Command::Convert { report: report.clone(), folder }),
+    }
+}

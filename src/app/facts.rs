@@ -1,0 +1,342 @@
+//! What is known about a selected item without asking the file: names, times, its launch, its NVTX path.
+//!
+//! Computed once per selection. Cost: binary searches, plus a walk over the NVTX ranges that begin before the launch
+//! (at most [`NVTX_WALK`] of them).
+
+use crate::analysis::Class;
+use crate::format;
+use crate::trace::{OpKind, RangeTable, Rank, RowRef, TableKind, Thread, Trace};
+use crate::units::Span;
+use crate::view::{Doc, Item, RankId, Workspace};
+
+/// NVTX ranges looked at to find those open at a launch.
+const NVTX_WALK: usize = 100_000;
+
+/// One line of the details panel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+/// What is known about an item.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// What kind of thing it is.
+    pub kind: &'static str,
+    /// Short name.
+    pub title: String,
+    /// Full name, when it says more than the short one.
+    pub full_name: Option<String>,
+    /// Lines in order.
+    pub facts: Vec<Fact>,
+    /// Document and row of the file that hold the rest.
+    pub row: Option<(usize, RowRef)>,
+}
+
+impl Facts {
+    /// What is known about `item`; `None` when `workspace` holds no such item.
+    pub fn of(item: Item, workspace: &Workspace) -> Option<Self> {
+        match item {
+            Item::Op(rank, op) => op_facts(workspace, rank, op as usize),
+            Item::Call(doc, process, call) => call_facts(workspace, doc, process, call),
+            Item::Nvtx(doc, thread, at) => range_facts(workspace, doc, thread, at as usize, false),
+            Item::Mark(doc, thread, at) => range_facts(workspace, doc, thread, at as usize, true),
+            Item::Os(doc, thread, at) => os_facts(workspace, doc, thread, at as usize),
+            Item::Idle(rank, gap) => idle_facts(workspace, rank, gap as usize),
+            Item::Step(rank, step) => step_facts(workspace, rank, step as usize),
+        }
+    }
+
+    /// The lines as text to be pasted somewhere.
+    pub fn as_text(&self) -> String {
+        let mut text = format!("{}\t{}\n", self.kind, self.full_name.as_ref().unwrap_or(&self.title));
+        for fact in &self.facts {
+            text.push_str(&format!("{}\t{}\n", fact.name, fact.value));
+        }
+        text
+    }
+
+    fn add(&mut self, name: &'static str, value: impl Into<String>) {
+        self.facts.push(Fact { name, value: value.into() });
+    }
+
+    fn add_times(&mut self, span: Span, doc: &Doc) {
+        let capture = doc.trace.span.map_or(0, |whole| whole.start_ns);
+        self.add("Duration", format::duration(span.len_ns()));
+        self.add("Start in the capture", format::duration(span.start_ns.saturating_sub(capture)));
+        self.add("Start on the file's clock", format!("{} ns", grouped(span.start_ns)));
+    }
+}
+
+fn grouped(ns: i64) -> String {
+    let digits = format::count(ns.unsigned_abs());
+    if ns < 0 { format!("-{digits}") } else { digits }
+}
+
+fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
+    let (doc, rank) = workspace.rank(id)?;
+    let (trace, ops) = (&doc.trace, &rank.ops);
+    let (name, kind) = (*ops.name.get(op)?, *ops.kind.get(op)?);
+    let (kind_text, table) = match kind {
+        OpKind::Kernel => ("Kernel", TableKind::Kernel),
+        OpKind::Memcpy(_) => ("Copy", TableKind::Memcpy),
+        OpKind::Memset => ("Fill", TableKind::Memset),
+        OpKind::Graph => ("CUDA graph", TableKind::Graph),
+    };
+    let (short, full) = (trace.op_short_name(name), trace.op_full_name(name));
+    let mut facts = Facts {
+        kind: kind_text,
+        title: short.to_owned(),
+        full_name: (full != short && !full.is_empty()).then(|| full.to_owned()),
+        row: row_of(id.doc, table, &ops.row, op),
+        ..Facts::default()
+    };
+    facts.add_times(ops.span(op), doc);
+    facts.add("Rank", rank_text(trace, rank));
+    facts.add("Class", class_text(doc.analysis.classes.class(name, kind)));
+    if let Some(stream) = ops.stream.get(op).and_then(|at| rank.streams.get(usize::from(*at))) {
+        facts.add("Stream", stream.id.to_string());
+    }
+    if let Some(bytes) = ops.bytes_of(op as u32) {
+        facts.add("Bytes", format::bytes(bytes));
+    }
+    add_launch(&mut facts, trace, rank, op);
+    Some(facts)
+}
+
+fn add_launch(facts: &mut Facts, trace: &Trace, rank: &Rank, op: usize) {
+    let process = trace.processes.get(rank.process);
+    let Some((process, call)) = process.zip(rank.ops.launch_of(op)) else {
+        facts.add("Launched by", "not recorded");
+        return;
+    };
+    let at = call as usize;
+    let (Some(name), true) = (process.api.name.get(at), at < process.api.len()) else { return };
+    let (span, start_ns) = (process.api.span(at), rank.ops.span(op).start_ns);
+    facts.add("Launched by", trace.name(*name));
+    facts.add("Launch call", format::duration(span.len_ns()));
+    facts.add("From call to start", format::duration(start_ns.saturating_sub(span.start_ns)));
+    facts.add("From end of call to start", format::duration(start_ns.saturating_sub(span.end_ns)));
+    if let Some(thread) = trace.thread_of_call(rank.process, call).and_then(|thread| trace.threads.get(thread)) {
+        facts.add("Launching thread", thread_text(trace, thread));
+        let path = nvtx_path(trace, &thread.nvtx, span.start_ns);
+        if !path.is_empty() {
+            facts.add("NVTX path", path);
+        }
+    }
+}
+
+/// Names of the ranges open at `at_ns`, outermost first.
+fn nvtx_path(trace: &Trace, ranges: &RangeTable, at_ns: i64) -> String {
+    let begun = ranges.start_ns.partition_point(|start| *start <= at_ns);
+    let first = begun.saturating_sub(NVTX_WALK);
+    let open = (first..begun).filter(|at| ranges.end_ns.get(*at).is_some_and(|end| *end > at_ns));
+    let names: Vec<&str> = open.filter_map(|at| ranges.name.get(at).map(|name| trace.name(*name))).collect();
+    names.join(" › ")
+}
+
+fn call_facts(workspace: &Workspace, doc_at: usize, process: usize, call: u32) -> Option<Facts> {
+    let doc = workspace.docs.get(doc_at)?;
+    let trace = &doc.trace;
+    let api = &trace.processes.get(process)?.api;
+    let at = call as usize;
+    let name = trace.name(*api.name.get(at)?);
+    let mut facts = Facts {
+        kind: "CUDA API call",
+        title: name.to_owned(),
+        row: row_of(doc_at, TableKind::Api, &api.row, at),
+        ..Facts::default()
+    };
+    facts.add_times(api.span(at), doc);
+    if let Some(thread) = trace.thread_of_call(process, call).and_then(|thread| trace.threads.get(thread)) {
+        facts.add("Thread", thread_text(trace, thread));
+        let path = nvtx_path(trace, &thread.nvtx, api.span(at).start_ns);
+        if !path.is_empty() {
+            facts.add("NVTX path", path);
+        }
+    }
+    Some(facts)
+}
+
+fn range_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize, mark: bool) -> Option<Facts> {
+    let doc = workspace.docs.get(doc_at)?;
+    let trace = &doc.trace;
+    let thread = trace.threads.get(thread_at)?;
+    let table = if mark { &thread.marks } else { &thread.nvtx };
+    let name = trace.name(*table.name.get(at)?);
+    let mut facts = Facts {
+        kind: if mark { "NVTX mark" } else { "NVTX range" },
+        title: name.to_owned(),
+        row: row_of(doc_at, TableKind::Nvtx, &table.row, at),
+        ..Facts::default()
+    };
+    facts.add_times(table.span(at), doc);
+    if table.open.get(at).copied().unwrap_or(false) && !mark {
+        facts.add("End", "not recorded, drawn to the end of the capture");
+    }
+    facts.add("Thread", thread_text(trace, thread));
+    let domain = table.domain.get(at).and_then(|domain| trace.domains.get(usize::from(*domain)));
+    if let Some(domain) = domain.map(|name| trace.name(*name)).filter(|name| !name.is_empty()) {
+        facts.add("Domain", domain);
+    }
+    let category = table.category.get(at).and_then(|category| trace.categories.get(usize::from(*category)));
+    if let Some(category) = category.map(|name| trace.name(*name)).filter(|name| !name.is_empty()) {
+        facts.add("Category", category);
+    }
+    Some(facts)
+}
+
+fn os_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize) -> Option<Facts> {
+    let doc = workspace.docs.get(doc_at)?;
+    let trace = &doc.trace;
+    let thread = trace.threads.get(thread_at)?;
+    let mut facts = Facts {
+        kind: "OS runtime call",
+        title: trace.name(*thread.os.name.get(at)?).to_owned(),
+        row: row_of(doc_at, TableKind::OsRuntime, &thread.os.row, at),
+        ..Facts::default()
+    };
+    facts.add_times(thread.os.span(at), doc);
+    facts.add("Thread", thread_text(trace, thread));
+    Some(facts)
+}
+
+fn idle_facts(workspace: &Workspace, id: RankId, gap: usize) -> Option<Facts> {
+    let (doc, rank) = workspace.rank(id)?;
+    let span = *doc.analysis.ranks.get(id.rank)?.gaps.spans().get(gap)?;
+    let mut facts = Facts { kind: "Idle gap", title: "Nothing ran on the device".to_owned(), ..Facts::default() };
+    facts.add_times(span, doc);
+    facts.add("Rank", rank_text(&doc.trace, rank));
+    let next = rank.ops.start_ns.partition_point(|start| *start < span.end_ns);
+    if let Some(name) = rank.ops.name.get(next) {
+        facts.add("Ended by", doc.trace.op_short_name(*name));
+        if let Some(process) = doc.trace.processes.get(rank.process) {
+            let launch = rank.ops.launch_of(next).filter(|call| (*call as usize) < process.api.len());
+            if let Some(launch) = launch.map(|call| process.api.span(call as usize)) {
+                let submitted = launch.start_ns <= span.start_ns;
+                facts.add(
+                    "Its launch",
+                    if submitted {
+                        "was submitted before the gap began".to_owned()
+                    } else {
+                        format!("began {} into the gap", format::duration(launch.start_ns - span.start_ns))
+                    },
+                );
+            }
+        }
+    }
+    Some(facts)
+}
+
+fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
+    let (doc, rank) = workspace.rank(id)?;
+    let step = doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step)?;
+    let mut facts = Facts { kind: "Step", title: step.name.clone(), ..Facts::default() };
+    facts.add_times(step.window, doc);
+    facts.add("Rank", rank_text(&doc.trace, rank));
+    facts.add("NVTX range", format::duration(step.range.len_ns()));
+    facts.add("Operations", format::count(step.gpu_ops));
+    Some(facts)
+}
+
+fn row_of(doc: usize, table: TableKind, rows: &[u32], at: usize) -> Option<(usize, RowRef)> {
+    let row = rows.get(at).copied().filter(|row| *row != crate::trace::NONE)?;
+    Some((doc, RowRef { table, row }))
+}
+
+/// "rank 0, NVIDIA A100-SXM4-40GB".
+pub fn rank_text(trace: &Trace, rank: &Rank) -> String {
+    match rank.gpu.and_then(|gpu| trace.gpus.get(gpu)) {
+        Some(gpu) => format!("{} on {}", rank_label(rank), gpu.name),
+        None => rank_label(rank),
+    }
+}
+
+/// "rank 0"; labels that say more than a number stand alone.
+pub fn rank_label(rank: &Rank) -> String {
+    if rank.label.chars().all(|c| c.is_ascii_digit()) { format!("rank {}", rank.label) } else { rank.label.clone() }
+}
+
+fn thread_text(trace: &Trace, thread: &Thread) -> String {
+    match thread.name.map(|name| trace.name(name)).filter(|name| !name.is_empty()) {
+        Some(name) => format!("{name} ({})", thread.tid),
+        None => thread.tid.to_string(),
+    }
+}
+
+fn class_text(class: Class) -> String {
+    match class {
+        Class::Compute(family) => format!("compute, {}", family.text()),
+        Class::Communication(collective) => format!("communication, {}", collective.text()),
+        Class::Fused(collective) => format!("fused compute and {}", collective.text()),
+        Class::Copy => "copy".to_owned(),
+        Class::Graph => "compute, CUDA graph as one block".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+    use std::sync::Arc;
+
+    fn workspace(fixture: &mut Fixture) -> Workspace {
+        let trace = fixture.build();
+        let analysis = analyze(&trace, &Params::default());
+        Workspace::new([(Arc::new(trace), Arc::new(analysis))])
+    }
+
+    fn value<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
+        facts.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+    }
+
+    #[test]
+    fn a_kernel_tells_its_launch_and_the_ranges_open_there() {
+        let mut fixture = Fixture::new();
+        fixture.range("step 3", 1, 0, 100).range("forward", 1, 10, 50).range("earlier", 1, 2, 8);
+        fixture.launched("gemm", 7, 1, 20, 30, 45);
+        let workspace = workspace(&mut fixture);
+        let facts = Facts::of(Item::Op(RankId { doc: 0, rank: 0 }, 0), &workspace).unwrap();
+        assert_eq!((facts.kind, facts.title.as_str()), ("Kernel", "gemm"));
+        assert_eq!(value(&facts, "Duration"), Some("15 ns"));
+        assert_eq!(value(&facts, "NVTX path"), Some("step 3 › forward"));
+        assert_eq!(value(&facts, "From call to start"), Some("10 ns"));
+        assert_eq!(value(&facts, "From end of call to start"), Some("8 ns"));
+        assert!(facts.row.is_some_and(|(doc, row)| doc == 0 && row.table == TableKind::Kernel));
+        assert!(facts.as_text().contains("Stream\t7"));
+    }
+
+    #[test]
+    fn an_operation_without_launch_says_so() {
+        let mut fixture = Fixture::new();
+        fixture.kernel("lonely", 7, 30, 45);
+        let workspace = workspace(&mut fixture);
+        let facts = Facts::of(Item::Op(RankId { doc: 0, rank: 0 }, 0), &workspace).unwrap();
+        assert_eq!(value(&facts, "Launched by"), Some("not recorded"));
+    }
+
+    #[test]
+    fn items_that_are_not_there_have_no_facts() {
+        let mut fixture = Fixture::new();
+        fixture.kernel("lonely", 7, 30, 45);
+        let workspace = workspace(&mut fixture);
+        let rank = RankId { doc: 0, rank: 0 };
+        for item in [
+            Item::Op(rank, 9),
+            Item::Op(RankId { doc: 4, rank: 0 }, 0),
+            Item::Call(0, 9, 0),
+            Item::Call(0, 0, 9),
+            Item::Nvtx(0, 9, 0),
+            Item::Mark(0, 0, 9),
+            Item::Os(3, 0, 0),
+            Item::Idle(rank, 99),
+            Item::Step(rank, 99),
+        ] {
+            assert_eq!(Facts::of(item, &workspace), None, "{item:?}");
+        }
+    }
+}

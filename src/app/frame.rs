@@ -1,0 +1,125 @@
+//! One frame: what stands where. The window and the pictures draw through the same functions.
+
+use super::cx::Cx;
+use super::details::{self, Details};
+use super::menu::PANELS;
+use super::state::AppState;
+use super::steps::{self, StepTable};
+use super::{capture, loading, overlays, overview, status, toolbar, welcome};
+use crate::timeline;
+use crate::timeline::color::Palette;
+use crate::view::{Command, Panel};
+use egui::{Button, CentralPanel, Frame, Margin, ScrollArea, Ui};
+
+/// What panels keep between frames.
+#[derive(Debug, Default)]
+pub struct Caches {
+    /// The timeline's.
+    pub timeline: timeline::Cache,
+    /// The steps table's.
+    pub steps: StepTable,
+    /// The details panel's.
+    pub details: Details,
+    /// Text of the path field.
+    pub typed: String,
+    revision: u64,
+}
+
+impl Caches {
+    /// Drops what belongs to documents that are no longer open.
+    fn follow(&mut self, revision: u64) {
+        if self.revision != revision {
+            self.revision = revision;
+            self.timeline = timeline::Cache::default();
+        }
+    }
+}
+
+/// Smallest and default width of the side panel, in points.
+pub const SIDE_PT: (f32, f32) = (300.0, 424.0);
+/// Smallest and default height of the details panel, in points.
+const DETAILS_PT: (f32, f32) = (72.0, 188.0);
+
+/// Draws the whole window and pushes what the user asks for.
+pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
+    caches.follow(state.revision);
+    let cx = Cx {
+        workspace: &state.workspace,
+        view: &state.view,
+        settings: &state.settings,
+        palette: Palette::of(state.view.theme),
+        revision: state.revision,
+    };
+    let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
+    egui::Panel::top("toolbar").frame(bar).show(ui, |ui| toolbar::show(ui, &cx, out));
+    egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, state.status.as_deref(), out));
+    if state.workspace.docs.is_empty() {
+        let frame = Frame::new().fill(cx.palette.background).inner_margin(Margin::same(16));
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            if state.jobs.is_busy() {
+                loading::screen(ui, &state.jobs, out);
+            } else {
+                welcome::show(ui, &cx, out);
+            }
+        });
+    } else {
+        document(ui, &cx, caches, out);
+        if state.jobs.is_busy() {
+            loading::corner(ui, &state.jobs, out);
+        }
+    }
+    overlays::show(ui, state, &mut caches.typed, out);
+    let dropping = ui.input(|input| input.raw.hovered_files.len());
+    if dropping > 0 {
+        loading::drop_target(ui, cx.palette, dropping);
+    }
+}
+
+fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
+    let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
+    if cx.settings.side {
+        let widest = (ui.available_width() * 0.6).max(SIDE_PT.0);
+        egui::Panel::right("side")
+            .frame(padded)
+            .default_size(SIDE_PT.1.min(ui.available_width() * 0.42))
+            .size_range(SIDE_PT.0..=widest)
+            .show(ui, |ui| side(ui, cx, &mut caches.steps, out));
+    }
+    if cx.settings.details {
+        let tallest = (ui.available_height() * 0.6).max(DETAILS_PT.0);
+        egui::Panel::bottom("details")
+            .frame(padded)
+            .resizable(true)
+            .default_size(DETAILS_PT.1)
+            .size_range(DETAILS_PT.0..=tallest)
+            .show(ui, |ui| {
+                details::show(ui, cx, &mut caches.details, out);
+                ui.take_available_space();
+            });
+    }
+    CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
+        timeline::show(ui, cx.workspace, cx.view, &mut caches.timeline, out);
+    });
+}
+
+/// Draws the side panel's content.
+pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        for (panel, name) in PANELS {
+            if ui.add(Button::selectable(cx.view.panel == panel, name)).clicked() {
+                out.push(Command::ShowPanel(panel));
+            }
+        }
+    });
+    ui.add_space(8.0);
+    match cx.view.panel {
+        // The table of steps scrolls by itself and takes what room there is.
+        Panel::Steps => steps::show(ui, cx, table, out),
+        panel => {
+            ScrollArea::vertical().id_salt(panel).auto_shrink([false, false]).show(ui, |ui| match panel {
+                Panel::Capture => capture::show(ui, cx),
+                _ => overview::show(ui, cx, out),
+            });
+        }
+    }
+}

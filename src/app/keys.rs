@@ -1,0 +1,100 @@
+//! The table of shortcuts as egui keys, and as text for menus and the help window.
+
+use crate::view::shortcuts::{Chord, SHORTCUTS};
+use crate::view::{Command, ViewState, Workspace};
+use egui::{Context, Event, Key, Modifiers};
+
+/// The commands of the keys pressed in this frame. None while a text field has the focus.
+pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Command> {
+    if ctx.text_edit_focused() {
+        return Vec::new();
+    }
+    let keys: Vec<(Key, Modifiers)> = ctx.input(|input| {
+        let pressed = |event: &Event| match event {
+            Event::Key { key, pressed: true, modifiers, .. } => Some((*key, *modifiers)),
+            _ => None,
+        };
+        input.events.iter().filter_map(pressed).collect()
+    });
+    let mut commands = Vec::new();
+    for (key, modifiers) in keys {
+        let shortcut =
+            SHORTCUTS.iter().find(|shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers)));
+        if let Some(shortcut) = shortcut {
+            commands.extend((shortcut.commands)(view, workspace));
+        }
+    }
+    commands
+}
+
+fn matches(chord: Chord, key: Key, modifiers: Modifiers) -> bool {
+    let Some(wanted) = key_of(chord.key) else { return false };
+    // Signs such as ? and + are typed with Shift on some keyboards and without on others.
+    let sign = chord.key.chars().all(|c| !c.is_ascii_alphanumeric()) && chord.key.len() == 1;
+    wanted == key
+        && modifiers.command == chord.command
+        && modifiers.alt == chord.alt
+        && (sign || modifiers.shift == chord.shift)
+}
+
+fn key_of(name: &str) -> Option<Key> {
+    Key::from_name(name)
+}
+
+/// How a chord is written.
+pub fn text(chord: Chord) -> String {
+    let mut text = String::new();
+    let parts = [
+        (chord.command, if cfg!(target_os = "macos") { "Cmd+" } else { "Ctrl+" }),
+        (chord.alt, "Alt+"),
+        (chord.shift && chord.key != "?", "Shift+"),
+    ];
+    for (held, name) in parts {
+        if held {
+            text.push_str(name);
+        }
+    }
+    text.push_str(match chord.key {
+        "ArrowLeft" => "Left",
+        "ArrowRight" => "Right",
+        "ArrowUp" => "Up",
+        "ArrowDown" => "Down",
+        key => key,
+    });
+    text
+}
+
+/// The first key of `command`, for menus; empty when it has none.
+pub fn text_of(command: &Command) -> String {
+    let (view, workspace) = (ViewState::default(), Workspace::default());
+    let shortcut = SHORTCUTS.iter().find(|shortcut| (shortcut.commands)(&view, &workspace).first() == Some(command));
+    shortcut.and_then(|shortcut| shortcut.chords.first()).map(|chord| text(*chord)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_table_is_a_key_of_the_toolkit() {
+        for chord in SHORTCUTS.iter().flat_map(|shortcut| shortcut.chords) {
+            assert!(key_of(chord.key).is_some(), "{}", chord.key);
+        }
+    }
+
+    #[test]
+    fn modifiers_have_to_match() {
+        let quit = Chord { key: "Q", command: true, shift: false, alt: false };
+        assert!(matches(quit, Key::Q, Modifiers::COMMAND));
+        assert!(!matches(quit, Key::Q, Modifiers::NONE));
+        let help = Chord { key: "?", command: false, shift: false, alt: false };
+        assert!(matches(help, Key::Questionmark, Modifiers::SHIFT));
+    }
+
+    #[test]
+    fn menus_show_the_first_key() {
+        assert!(text_of(&Command::Quit).ends_with("+Q"));
+        assert_eq!(text_of(&Command::ShowAll), "0");
+        assert_eq!(text_of(&Command::CancelLoad), "");
+    }
+}

@@ -1,0 +1,259 @@
+//! Opening files beside the frame: one thread a file, progress, cancel, and results in the order of the request.
+//!
+//! Files that are opened together form a batch and appear together, so that their ranks stack in the order given. A
+//! second request waits for nobody: its batch runs beside the first and is appended when it is done.
+
+use crate::analysis::Analysis;
+use crate::trace::Trace;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// An export on disk.
+    File(PathBuf),
+    /// The built-in demo.
+    Demo,
+    /// A capture that is converted into a folder first, then opened.
+    Convert {
+        /// The `.nsys-rep` or `.qdrep` file.
+        report: PathBuf,
+        /// Where the export goes.
+        folder: PathBuf,
+    },
+}
+
+impl What {
+    /// Short text for lists: the file's name.
+    pub fn label(&self) -> String {
+        match self {
+            Self::File(path) | Self::Convert { report: path, .. } => super::file_name(path),
+            Self::Demo => "Demo".to_owned(),
+        }
+    }
+}
+
+/// What a file held and what it means.
+pub type Opened = (Arc<Trace>, Arc<Analysis>);
+
+/// Why a file did not open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenError {
+    /// The user stopped it.
+    Cancelled,
+    /// The file is a capture that has to be converted first.
+    NeedsConversion {
+        /// The capture.
+        report: PathBuf,
+        /// What it is and which command converts it.
+        message: String,
+    },
+    /// Anything else.
+    Failed {
+        /// What is wrong, where, and what to do.
+        message: String,
+    },
+}
+
+/// Opens files. The window knows no other way to a trace, so that tests can put their own in.
+pub trait Opener: Send + Sync {
+    /// Opens `what`, telling `watch` how far it is and stopping soon after `watch` is cancelled.
+    ///
+    /// # Errors
+    /// When it cannot be opened or was cancelled.
+    fn open(&self, what: &What, watch: &Watch) -> Result<Vec<Opened>, OpenError>;
+}
+
+/// How far a file is. Shared between the thread that loads it and the window.
+#[derive(Debug, Default)]
+pub struct Watch {
+    done: AtomicU64,
+    total: AtomicU64,
+    bytes: AtomicU64,
+    stage: Mutex<String>,
+    cancelled: AtomicBool,
+}
+
+impl Watch {
+    /// Says what is being done: the table being read, or a word for later stages.
+    pub fn stage(&self, text: &str) {
+        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if *stage != text {
+            text.clone_into(&mut stage);
+        }
+    }
+
+    /// Says how many of how many rows are read.
+    pub fn rows(&self, done: u64, total: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    /// Says how large the file is.
+    pub fn file_bytes(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Asks the loading thread to stop.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// True when the loading thread should stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// How far it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            rows_done: self.done.load(Ordering::Relaxed),
+            rows_total: self.total.load(Ordering::Relaxed),
+            file_bytes: self.bytes.load(Ordering::Relaxed),
+            stage: self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}
+
+/// How far a file is at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Snapshot {
+    /// Rows read.
+    pub rows_done: u64,
+    /// Rows there are; 0 while unknown.
+    pub rows_total: u64,
+    /// Size of the file; 0 while unknown.
+    pub file_bytes: u64,
+    /// What is being done.
+    pub stage: String,
+}
+
+impl Snapshot {
+    /// Share of the rows read, 0 to 1; `None` while unknown.
+    pub fn share(&self) -> Option<f32> {
+        (self.rows_total > 0).then(|| (self.rows_done as f64 / self.rows_total as f64).clamp(0.0, 1.0) as f32)
+    }
+}
+
+/// One file being opened.
+#[derive(Debug)]
+pub struct Job {
+    /// What is opened.
+    pub what: What,
+    /// How far it is.
+    pub watch: Arc<Watch>,
+    id: u64,
+    outcome: Option<Result<Vec<Opened>, OpenError>>,
+}
+
+impl Job {
+    /// True once it is opened or has failed.
+    pub fn is_done(&self) -> bool {
+        self.outcome.is_some()
+    }
+}
+
+/// What became of one file of a finished batch.
+pub type Outcome = (What, Result<Vec<Opened>, OpenError>);
+
+/// All files being opened.
+pub struct Jobs {
+    opener: Arc<dyn Opener>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+    batches: VecDeque<Vec<Job>>,
+    sender: Sender<(u64, Result<Vec<Opened>, OpenError>)>,
+    receiver: Receiver<(u64, Result<Vec<Opened>, OpenError>)>,
+    next_id: u64,
+}
+
+impl std::fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Jobs").field("batches", &self.batches).finish_non_exhaustive()
+    }
+}
+
+impl Jobs {
+    /// No jobs yet. `wake` is called from the loading threads when something is ready to be polled.
+    pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let (sender, receiver) = channel();
+        Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
+    }
+
+    /// Starts opening `all` as one batch.
+    pub fn start(&mut self, all: Vec<What>) {
+        let batch: Vec<Job> = all
+            .into_iter()
+            .map(|what| {
+                self.next_id += 1;
+                self.spawn(self.next_id, what)
+            })
+            .collect();
+        if !batch.is_empty() {
+            self.batches.push_back(batch);
+        }
+    }
+
+    fn spawn(&self, id: u64, what: What) -> Job {
+        let watch = Arc::new(Watch::default());
+        let (opener, sender, wake) = (Arc::clone(&self.opener), self.sender.clone(), Arc::clone(&self.wake));
+        let (thread_watch, thread_what) = (Arc::clone(&watch), what.clone());
+        let work = move || {
+            let opened = catch_unwind(AssertUnwindSafe(|| opener.open(&thread_what, &thread_watch)));
+            // The receiver is gone when the window closed meanwhile: nothing is left to tell.
+            let _ = sender.send((id, opened.unwrap_or_else(|_| Err(stopped_unexpectedly()))));
+            wake();
+        };
+        let started = std::thread::Builder::new().name(format!("open {}", what.label())).spawn(work);
+        let outcome = started.err().map(|error| {
+            Err(OpenError::Failed { message: format!("cannot start a thread to open the file: {error}") })
+        });
+        Job { what, watch, id, outcome }
+    }
+
+    /// The files of the first batch that is finished, if one is. Never blocks.
+    pub fn poll(&mut self) -> Option<Vec<Outcome>> {
+        while let Ok((id, outcome)) = self.receiver.try_recv() {
+            if let Some(job) = self.batches.iter_mut().flatten().find(|job| job.id == id) {
+                job.outcome = Some(outcome);
+            }
+        }
+        let at = self.batches.iter().position(|batch| batch.iter().all(Job::is_done))?;
+        let batch = self.batches.remove(at)?;
+        Some(batch.into_iter().filter_map(|job| Some((job.what, job.outcome?))).collect())
+    }
+
+    /// Stops everything. Threads end soon after; what they still bring is dropped.
+    pub fn cancel(&mut self) {
+        for job in self.batches.drain(..).flatten() {
+            job.watch.cancel();
+        }
+    }
+
+    /// The files being opened, in the order of the requests.
+    pub fn running(&self) -> impl Iterator<Item = &Job> {
+        self.batches.iter().flatten()
+    }
+
+    /// True while a file is being opened.
+    pub fn is_busy(&self) -> bool {
+        !self.batches.is_empty()
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+fn stopped_unexpectedly() -> OpenError {
+    OpenError::Failed {
+        message: "opening the file stopped at a programming error; please report it with the file's version and tables"
+            .to_owned(),
+    }
+}

@@ -1,0 +1,112 @@
+//! The menus File, View and Help.
+
+use super::cx::Cx;
+use super::keys;
+use super::settings::SCALES_PERCENT;
+use super::state::file_name;
+use crate::view::{Command, Panel, Theme};
+use egui::{Button, MenuBar, RichText, Ui, containers::menu::MenuConfig};
+
+/// Draws the menus in a row.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    MenuBar::new().config(MenuConfig::new()).ui(ui, |ui| {
+        ui.menu_button("File", |ui| file(ui, cx, out));
+        ui.menu_button("View", |ui| view(ui, cx, out));
+        ui.menu_button("Help", |ui| help(ui, out));
+    });
+}
+
+fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
+    let key = keys::text_of(&command);
+    if ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak())).clicked() {
+        out.push(command);
+        ui.close();
+    }
+}
+
+fn choice(ui: &mut Ui, on: bool, text: &str, command: Command, out: &mut Vec<Command>) {
+    let key = keys::text_of(&command);
+    let mut checked = on;
+    let response = ui.horizontal(|ui| {
+        let response = ui.checkbox(&mut checked, text);
+        ui.label(RichText::new(key).weak());
+        response
+    });
+    if response.inner.clicked() {
+        out.push(command);
+        ui.close();
+    }
+}
+
+fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    ui.set_min_width(240.0);
+    let open = !cx.workspace.docs.is_empty();
+    entry(ui, true, "Open…", Command::OpenDialog, out);
+    entry(ui, true, "Open by path…", Command::TypePath, out);
+    entry(ui, true, "Open demo", Command::OpenDemo, out);
+    ui.menu_button("Recent files", |ui| recent(ui, cx, out));
+    ui.separator();
+    entry(ui, open, "Save picture…", Command::SavePicture, out);
+    ui.separator();
+    entry(ui, open, "Close all", Command::CloseAll, out);
+    entry(ui, true, "Quit", Command::Quit, out);
+}
+
+fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    ui.set_min_width(280.0);
+    if cx.settings.recent.is_empty() {
+        ui.label(RichText::new("None yet").weak());
+    }
+    for path in &cx.settings.recent {
+        let response = ui.button(file_name(path)).on_hover_text(path.display().to_string());
+        if response.clicked() {
+            out.push(Command::Open(vec![path.clone()]));
+            ui.close();
+        }
+    }
+}
+
+fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    ui.set_min_width(260.0);
+    let open = !cx.workspace.docs.is_empty();
+    for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
+        if ui.radio(cx.view.theme == theme, text).clicked() {
+            out.push(Command::SetTheme(theme));
+            ui.close();
+        }
+    }
+    ui.menu_button("Scale", |ui| {
+        for percent in SCALES_PERCENT {
+            if ui.radio(cx.settings.scale_percent == percent, format!("{percent} %")).clicked() {
+                out.push(Command::SetScale(percent));
+                ui.close();
+            }
+        }
+    });
+    ui.separator();
+    choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
+    choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
+    choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
+    choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
+    ui.separator();
+    for (panel, text) in PANELS {
+        entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+    }
+    ui.separator();
+    entry(ui, open, "Whole capture", Command::ShowAll, out);
+    entry(ui, open && cx.view.selected.is_some(), "Zoom to selection", Command::ShowSelection, out);
+    entry(ui, open, "Previous step", Command::PreviousStep, out);
+    entry(ui, open, "Next step", Command::NextStep, out);
+    entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
+    entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
+}
+
+/// Tabs of the side panel with their names.
+pub const PANELS: [(Panel, &str); 3] =
+    [(Panel::Overview, "Overview"), (Panel::Steps, "Steps"), (Panel::Capture, "Capture")];
+
+fn help(ui: &mut Ui, out: &mut Vec<Command>) {
+    ui.set_min_width(200.0);
+    entry(ui, true, "Keyboard shortcuts", Command::ToggleHelp, out);
+    entry(ui, true, "About stepscope", Command::ToggleAbout, out);
+}

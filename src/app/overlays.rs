@@ -1,0 +1,167 @@
+//! What lies over the window: messages, the list of shortcuts, about, a path to be typed.
+
+use super::icon;
+use super::keys;
+use super::state::{AppState, Notice, Overlay, PathQuestion};
+use crate::view::Command;
+use crate::view::shortcuts::{Group, SHORTCUTS};
+use egui::{Button, Grid, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
+use std::path::PathBuf;
+
+/// Draws whatever is on top. `typed` is the text of the path field.
+pub fn show(ui: &Ui, state: &AppState, typed: &mut String, out: &mut Vec<Command>) {
+    if let Some(notice) = state.notices.front() {
+        dialog(ui, "notice", 520.0, out, |ui, out| message(ui, notice, out));
+        return;
+    }
+    match &state.overlay {
+        None => {}
+        Some(Overlay::Help) => dialog(ui, "help", 640.0, out, shortcuts),
+        Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
+        Some(Overlay::Path(question)) => dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, typed, out)),
+    }
+}
+
+fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnOnce(&mut Ui, &mut Vec<Command>)) {
+    let room = ui.ctx().content_rect().size() - vec2(64.0, 64.0);
+    let backdrop = egui::Color32::from_black_alpha(120);
+    let modal = Modal::new(Id::unique(name)).backdrop_color(backdrop).frame(egui::Frame::window(ui.style()));
+    let response = modal.show(ui.ctx(), |ui| {
+        ui.set_width(width.min(room.x));
+        ui.set_max_height(room.y);
+        add(ui, out);
+    });
+    // Escape is a shortcut of its own, so only a click beside the dialog is left to handle.
+    if response.backdrop_response.clicked() {
+        out.push(Command::Dismiss);
+    }
+}
+
+fn message(ui: &mut Ui, notice: &Notice, out: &mut Vec<Command>) {
+    ui.heading(&notice.title);
+    ui.add_space(8.0);
+    ScrollArea::vertical().max_height(ui.available_height().max(160.0) - 64.0).show(ui, |ui| {
+        ui.add(Label::new(&notice.message).wrap().selectable(true));
+    });
+    ui.add_space(16.0);
+    ui.horizontal(|ui| {
+        if let Some(report) = &notice.convert
+            && ui.add(Button::new("Convert into a folder…").selected(true)).clicked()
+        {
+            out.push(Command::Dismiss);
+            out.push(Command::AskConversionFolder(report.clone()));
+        }
+        if ui.button("Close").clicked() {
+            out.push(Command::Dismiss);
+        }
+        if ui.button("Copy message").clicked() {
+            ui.ctx().copy_text(format!("{}\n{}", notice.title, notice.message));
+        }
+    });
+}
+
+fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
+    title(ui, "Keyboard shortcuts", out);
+    ScrollArea::vertical().max_height(ui.available_height().max(200.0) - 120.0).show(ui, |ui| {
+        for group in Group::ALL {
+            ui.add_space(8.0);
+            ui.label(RichText::new(group.text()).strong());
+            Grid::new(group.text()).num_columns(2).min_col_width(160.0).spacing([24.0, 4.0]).show(ui, |ui| {
+                for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
+                    let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
+                    keys.dedup();
+                    ui.label(RichText::new(keys.join("  or  ")).weak());
+                    ui.label(shortcut.help);
+                    ui.end_row();
+                }
+            });
+        }
+    });
+    ui.add_space(8.0);
+    ui.label(
+        RichText::new("Mouse: wheel zooms at the pointer, Shift+wheel moves, drag moves, double-click fits.").weak(),
+    );
+}
+
+fn about(ui: &mut Ui, out: &mut Vec<Command>) {
+    title(ui, "About stepscope", out);
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(48.0, 48.0), egui::Sense::hover());
+        icon::paint(ui.painter(), rect);
+        ui.vertical(|ui| {
+            ui.label(format!("Version {}", env!("CARGO_PKG_VERSION")));
+            ui.label(RichText::new(env!("CARGO_PKG_LICENSE")).weak());
+        });
+    });
+    ui.add_space(8.0);
+    ui.label("Shows where a GPU training step went, from the SQLite exports of Nsight Systems.");
+    ui.label(RichText::new("Files are only read. Nothing leaves this machine.").weak());
+}
+
+fn title(ui: &mut Ui, text: &str, out: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.heading(text);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("Close").clicked() {
+                out.push(Command::Dismiss);
+            }
+        });
+    });
+    ui.add_space(4.0);
+}
+
+fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<Command>) {
+    let (heading, hint, go) = match question {
+        PathQuestion::Open => {
+            ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
+        }
+        PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
+        PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
+    };
+    ui.heading(heading);
+    ui.add_space(4.0);
+    let label = ui.label(RichText::new(hint).weak());
+    let field = ui.add(TextEdit::singleline(typed).desired_width(f32::INFINITY)).labelled_by(label.id);
+    if !field.has_focus() && !field.lost_focus() {
+        field.request_focus();
+    }
+    ui.add_space(12.0);
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    ui.horizontal(|ui| {
+        let usable = !typed.trim().is_empty();
+        let clicked = ui.add_enabled(usable, Button::new(go).selected(true)).clicked();
+        if usable && (clicked || entered) {
+            out.push(Command::Dismiss);
+            out.push(answer(question, typed));
+            typed.clear();
+        }
+        if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+            out.push(Command::Dismiss);
+        }
+    });
+}
+
+fn answer(question: &PathQuestion, typed: &str) -> Command {
+    // Paths that were copied often come with quotes around them.
+    let clean = |text: &str| PathBuf::from(text.trim().trim_matches(['"', '\'']));
+    match question {
+        PathQuestion::Open if std::path::Path::new(typed.trim()).exists() => Command::Open(vec![clean(typed)]),
+        PathQuestion::Open => {
+            Command::Open(typed.split(';').filter(|text| !text.trim().is_empty()).map(clean).collect())
+        }
+        PathQuestion::Picture => Command::SavePictureTo(clean(typed)),
+        PathQuestion::Folder(report) => Command::Convert { report: report.clone(), folder: clean(typed) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_paths_may_be_several_and_quoted() {
+        let typed = " \"/a b/rank0.sqlite\" ; /c/rank1.sqlite;";
+        let paths = vec![PathBuf::from("/a b/rank0.sqlite"), PathBuf::from("/c/rank1.sqlite")];
+        assert_eq!(answer(&PathQuestion::Open, typed), Command::Open(paths));
+    }
+}

@@ -1,0 +1,115 @@
+//! Pictures without a display: the same view as the window's, laid out by a headless context, painted on the CPU.
+
+use super::cx::Cx;
+use super::frame::{SIDE_PT, side};
+use super::settings::Settings;
+use super::state::file_name;
+use super::steps::StepTable;
+use super::{facts, theme};
+use crate::format;
+use crate::raster::{Image, Renderer};
+use crate::timeline;
+use crate::timeline::color::Palette;
+use crate::view::{Panel, Theme, ViewState, Workspace};
+use egui::{Align, CentralPanel, Context, Frame, Layout, Margin, RawInput, Rect, RichText, Ui, vec2};
+
+/// How a picture is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PictureOptions {
+    /// Width in pixels.
+    pub width_px: u32,
+    /// Height in pixels.
+    pub height_px: u32,
+    /// Pixels per point: 2 gives the same layout as 1 at half the size, twice as fine.
+    pub scale: f32,
+    /// Colours.
+    pub theme: Theme,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { width_px: 1600, height_px: 900, scale: 1.0, theme: Theme::Dark }
+    }
+}
+
+/// Frames drawn until the layout has settled: sizes that depend on what was laid out before are right from the third.
+const FRAMES: usize = 4;
+/// Pictures narrower than this, in points, leave the side panel out.
+const SIDE_FROM_PT: f32 = 900.0;
+
+/// Draws what `state` shows of `workspace`.
+pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> Image {
+    let state = ViewState { theme: options.theme, ..state.clone() };
+    let scale = options.scale.clamp(0.5, 8.0);
+    let context = Context::default();
+    theme::apply(&context, options.theme);
+    context.all_styles_mut(|style| style.animation_time = 0.0);
+    let size = vec2(options.width_px as f32, options.height_px as f32) / scale;
+    let mut renderer = Renderer::new();
+    let mut scene = Scene { workspace, state: &state, cache: timeline::Cache::default(), table: StepTable::default() };
+    let mut shapes = Vec::new();
+    for frame in 0..FRAMES {
+        let mut input = RawInput {
+            screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
+            time: Some(frame as f64),
+            ..RawInput::default()
+        };
+        input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
+        let mut output = context.run_ui(input, |ui| scene.draw(ui));
+        renderer.update(&mut output.textures_delta);
+        shapes = output.shapes;
+    }
+    let primitives = context.tessellate(shapes, scale);
+    let background = Palette::of(options.theme).background;
+    renderer.paint(options.width_px as usize, options.height_px as usize, scale, background, &primitives)
+}
+
+struct Scene<'a> {
+    workspace: &'a Workspace,
+    state: &'a ViewState,
+    cache: timeline::Cache,
+    table: StepTable,
+}
+
+impl Scene<'_> {
+    fn draw(&mut self, ui: &mut Ui) {
+        let settings = Settings::default();
+        let cx = Cx {
+            workspace: self.workspace,
+            view: self.state,
+            settings: &settings,
+            palette: Palette::of(self.state.theme),
+            revision: 0,
+        };
+        let mut ignored = Vec::new();
+        let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 6));
+        egui::Panel::top("header").frame(bar).show(ui, |ui| header(ui, &cx));
+        if ui.available_width() >= SIDE_FROM_PT {
+            let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
+            egui::Panel::right("side").frame(padded).exact_size(SIDE_PT.1).show(ui, |ui| match self.state.panel {
+                Panel::Overview => super::overview::show(ui, &cx, &mut ignored),
+                _ => side(ui, &cx, &mut self.table, &mut ignored),
+            });
+        }
+        CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
+            timeline::show(ui, self.workspace, self.state, &mut self.cache, &mut ignored);
+        });
+    }
+}
+
+/// File, rank and span in one line.
+fn header(ui: &mut Ui, cx: &Cx<'_>) {
+    ui.horizontal(|ui| {
+        let files: Vec<String> = cx.workspace.docs.iter().map(|doc| file_name(&doc.trace.source.path)).collect();
+        ui.strong(files.join("  ·  "));
+        if let Some(chosen) = cx.chosen() {
+            ui.label(RichText::new(facts::rank_text(&chosen.doc.trace, chosen.rank)).weak());
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let visible = cx.view.viewport.span();
+            let text =
+                format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns.max(0)));
+            ui.label(RichText::new(text).weak());
+        });
+    });
+}

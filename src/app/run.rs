@@ -1,0 +1,91 @@
+//! Opens the window and keeps it until it is closed.
+
+use super::load::What;
+use super::opener::FileOpener;
+use super::settings::{KEY, Settings};
+use super::{Window, icon};
+use crate::analysis::Params;
+use crate::view::Theme;
+use eframe::NativeOptions;
+use egui::ViewportBuilder;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the window starts with.
+#[derive(Debug, Clone, Default)]
+pub struct AppOptions {
+    /// Files to open at once; with none, the demo.
+    pub paths: Vec<PathBuf>,
+    /// What the user decided about the analysis.
+    pub params: Params,
+    /// Colours, when other than remembered.
+    pub theme: Option<Theme>,
+    /// Folder for the settings, when other than the system's.
+    pub settings_dir: Option<PathBuf>,
+}
+
+/// Why there is no window.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Nothing to open a window on.
+    #[error(
+        "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; use the subcommands report and render instead"
+    )]
+    NoDisplay,
+    /// The window system refused.
+    #[error("cannot open a window: {0}; the subcommands report and render work without one")]
+    Window(String),
+}
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// When there is no display or the window system refuses.
+pub fn run(options: AppOptions) -> Result<(), RunError> {
+    if !has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
+        return Err(RunError::NoDisplay);
+    }
+    let viewport = ViewportBuilder::default()
+        .with_title("stepscope")
+        .with_app_id("stepscope")
+        .with_inner_size([1440.0, 900.0])
+        .with_min_inner_size([720.0, 480.0])
+        .with_drag_and_drop(true)
+        .with_icon(icon::data());
+    let native = NativeOptions {
+        viewport,
+        persistence_path: options.settings_dir.clone().map(|folder| folder.join("app.ron")),
+        ..NativeOptions::default()
+    };
+    let create = move |cc: &eframe::CreationContext<'_>| {
+        let stored = cc.storage.and_then(|storage| storage.get_string(KEY));
+        let mut settings = stored.map_or_else(Settings::default, |text| Settings::from_text(&text));
+        settings.theme = options.theme.unwrap_or(settings.theme);
+        let opener = Arc::new(FileOpener::new(options.params));
+        let mut window = Window::new(&cc.egui_ctx, opener, settings);
+        let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
+        window.start(if files.is_empty() { vec![What::Demo] } else { files });
+        Ok(Box::new(window) as Box<dyn eframe::App>)
+    };
+    eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| RunError::Window(error.to_string()))
+}
+
+/// True when the system can show windows. Only X11 and Wayland may be absent, and say so in the environment.
+fn has_display(is_set: impl Fn(&str) -> bool) -> bool {
+    if cfg!(any(target_os = "macos", target_os = "windows")) {
+        return true;
+    }
+    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].into_iter().any(is_set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn without_a_display_variable_there_is_no_window() {
+        assert!(!has_display(|_| false));
+        assert!(has_display(|name| name == "WAYLAND_DISPLAY"));
+    }
+}

@@ -1,0 +1,216 @@
+//! What is open and what the window shows of it, and the one place where commands change that.
+//!
+//! No toolkit types in here: a test drives the whole application by commands. What only a window can do (asking for
+//! files, ending the program) comes back as an [`Effect`].
+
+use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
+use super::settings::{SCALES_PERCENT, Settings};
+use crate::view::{Command, ViewState, Workspace};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What only the window can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Show the file dialog.
+    AskForFiles,
+    /// Ask where a picture goes.
+    AskForPicture,
+    /// Ask for the folder of a conversion of this capture.
+    AskForFolder(PathBuf),
+    /// Write the current view to this file.
+    WritePicture(PathBuf),
+    /// End the program.
+    Quit,
+}
+
+/// What lies over the window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Overlay {
+    /// All shortcuts.
+    Help,
+    /// What the program is.
+    About,
+    /// A path being asked for.
+    Path(PathQuestion),
+}
+
+/// What a typed path is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathQuestion {
+    /// Open this file.
+    Open,
+    /// Write the picture there.
+    Picture,
+    /// Convert this capture into that folder.
+    Folder(PathBuf),
+}
+
+/// Something the user has to be told before going on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What happened, in one line.
+    pub title: String,
+    /// What is wrong, where, and what to do.
+    pub message: String,
+    /// A capture that could be converted.
+    pub convert: Option<PathBuf>,
+}
+
+/// The whole application without its window.
+#[derive(Debug)]
+pub struct AppState {
+    /// What is open.
+    pub workspace: Workspace,
+    /// What is shown of it.
+    pub view: ViewState,
+    /// Files being opened.
+    pub jobs: Jobs,
+    /// Messages to be read, oldest first.
+    pub notices: VecDeque<Notice>,
+    /// What lies over the window.
+    pub overlay: Option<Overlay>,
+    /// What is remembered between runs.
+    pub settings: Settings,
+    /// A short message for the status bar.
+    pub status: Option<String>,
+    /// Changes whenever other documents are open, so that what was derived from them can be dropped.
+    pub revision: u64,
+    opened: Vec<Opened>,
+}
+
+impl AppState {
+    /// Nothing open. `wake` is called from other threads when [`AppState::poll`] has something to do.
+    pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>, settings: Settings) -> Self {
+        let mut state = Self {
+            workspace: Workspace::default(),
+            view: ViewState::default(),
+            jobs: Jobs::new(opener, wake),
+            notices: VecDeque::new(),
+            overlay: None,
+            settings,
+            status: None,
+            revision: 0,
+            opened: Vec::new(),
+        };
+        state.rebuild();
+        state
+    }
+
+    /// Applies `command`. The only way the state changes, besides [`AppState::poll`].
+    pub fn apply(&mut self, command: Command) -> Option<Effect> {
+        if self.view.apply(&command, &self.workspace) {
+            self.remember();
+            return None;
+        }
+        match command {
+            Command::Open(paths) => self.open(paths),
+            Command::OpenDemo => self.jobs.start(vec![What::Demo]),
+            Command::Convert { report, folder } => self.jobs.start(vec![What::Convert { report, folder }]),
+            Command::CancelLoad => self.jobs.cancel(),
+            Command::CloseAll => self.close_all(),
+            Command::ToggleHelp => self.toggle(Overlay::Help),
+            Command::ToggleAbout => self.toggle(Overlay::About),
+            Command::TypePath => self.overlay = Some(Overlay::Path(PathQuestion::Open)),
+            Command::Dismiss => self.dismiss(),
+            Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
+            Command::ToggleSidePanel => self.settings.side = !self.settings.side,
+            Command::ToggleDetails => self.settings.details = !self.settings.details,
+            Command::OpenDialog => return Some(Effect::AskForFiles),
+            Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
+            Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
+            Command::AskConversionFolder(report) => return Some(Effect::AskForFolder(report)),
+            Command::Quit => return Some(Effect::Quit),
+            _ => {}
+        }
+        None
+    }
+
+    /// Takes over what the loading threads have finished. Cheap when there is nothing.
+    pub fn poll(&mut self) {
+        while let Some(batch) = self.jobs.poll() {
+            let before = self.opened.len();
+            for outcome in batch {
+                self.finished(outcome);
+            }
+            if self.opened.len() > before {
+                self.rebuild();
+            }
+        }
+    }
+
+    /// Tells the user about something that failed.
+    pub fn notify(&mut self, title: String, message: String) {
+        self.notices.push_back(Notice { title, message, convert: None });
+    }
+
+    fn open(&mut self, paths: Vec<PathBuf>) {
+        self.jobs.start(paths.into_iter().map(What::File).collect());
+    }
+
+    fn finished(&mut self, (what, result): Outcome) {
+        match result {
+            Ok(opened) => {
+                for (trace, _) in &opened {
+                    if what != What::Demo {
+                        self.settings.opened(&trace.source.path);
+                    }
+                }
+                self.opened.extend(opened);
+            }
+            Err(OpenError::Cancelled) => {}
+            Err(OpenError::NeedsConversion { report, message }) => {
+                let title = format!("{} has to be converted first", what.label());
+                self.notices.push_back(Notice { title, message, convert: Some(report) });
+            }
+            Err(OpenError::Failed { message }) => {
+                if let What::File(path) = &what {
+                    self.settings.recent.retain(|known| known != path || path.exists());
+                }
+                self.notify(format!("Could not open {}", what.label()), message);
+            }
+        }
+    }
+
+    /// Puts what is open on one axis and shows all of it.
+    fn rebuild(&mut self) {
+        self.workspace = Workspace::new(self.opened.iter().cloned());
+        self.revision += 1;
+        self.view = ViewState {
+            theme: self.settings.theme,
+            panel: self.settings.panel,
+            marks: self.settings.marks,
+            nvtx: self.settings.nvtx,
+            ..ViewState::open(&self.workspace)
+        };
+    }
+
+    fn close_all(&mut self) {
+        self.jobs.cancel();
+        self.opened.clear();
+        self.rebuild();
+    }
+
+    fn toggle(&mut self, overlay: Overlay) {
+        self.overlay = if self.overlay.as_ref() == Some(&overlay) { None } else { Some(overlay) };
+    }
+
+    fn dismiss(&mut self) {
+        if self.notices.pop_front().is_none() {
+            self.overlay = None;
+        }
+    }
+
+    fn remember(&mut self) {
+        self.settings.theme = self.view.theme;
+        self.settings.panel = self.view.panel;
+        self.settings.marks = self.view.marks;
+        self.settings.nvtx = self.view.nvtx;
+    }
+}
+
+/// The name of a file for titles and lists.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,71 @@
+//! The status bar: the clock in force, the visible span, hints, warnings.
+
+use super::capture::warning_count;
+use super::cx::Cx;
+use super::icons::{self, Icon};
+use crate::format;
+use crate::units::Span;
+use crate::view::{Command, Panel, Workspace};
+use egui::{Align, Layout, RichText, Ui};
+
+/// Draws the bar.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, message: Option<&str>, out: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(20.0);
+        let hint = "Wheel zooms at the pointer, drag moves, click selects, double-click fits, ? lists all keys";
+        let left = message.unwrap_or(if cx.workspace.docs.is_empty() { "" } else { hint });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !cx.workspace.docs.is_empty() {
+                view(ui, cx, out);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(egui::Label::new(RichText::new(left).small().weak()).truncate());
+            });
+        });
+    });
+}
+
+/// From right to left.
+fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let visible = cx.view.viewport.span();
+    ui.label(RichText::new(span_text(visible)).small()).on_hover_text("Visible span: its length and where it starts");
+    if let Some((clock, tip)) = clock(cx.workspace) {
+        ui.separator();
+        ui.label(RichText::new(clock).small().weak()).on_hover_text(tip);
+    }
+    let warnings = warning_count(cx);
+    if warnings > 0 {
+        ui.separator();
+        let text = format!("{} {}", format::count(warnings), if warnings == 1 { "warning" } else { "warnings" });
+        let response = ui.link(RichText::new(text).small().color(cx.palette.warning));
+        if response.on_hover_text("What was odd about the file").clicked() {
+            out.push(Command::ShowPanel(Panel::Capture));
+            if !cx.settings.side {
+                out.push(Command::ToggleSidePanel);
+            }
+        }
+        icons::show(ui, Icon::Warning, cx.palette.warning);
+    }
+    ui.separator();
+}
+
+fn span_text(visible: Span) -> String {
+    let start = if visible.start_ns < 0 { 0 } else { visible.start_ns };
+    format!("{} from {}", format::duration(visible.len_ns()), format::duration(start))
+}
+
+/// What puts several files on one axis; nothing to say about one file.
+fn clock(workspace: &Workspace) -> Option<(&'static str, &'static str)> {
+    if workspace.docs.len() < 2 {
+        return None;
+    }
+    let known = workspace.docs.iter().all(|doc| doc.trace.source.utc_epoch_ns.is_some());
+    Some(if known {
+        (
+            "Clock: wall clock",
+            "Files are placed by the wall clock of their session starts. Clocks of different hosts may be milliseconds apart.",
+        )
+    } else {
+        ("Clock: own start", "Not every file tells its wall clock, so each starts at its own first event.")
+    })
+}

@@ -1,0 +1,163 @@
+//! One bar a step, outliers marked; a click shows the step.
+//!
+//! Above [`MOST_BARS`] steps a bar stands for several and shows the longest of them, so that no outlier disappears.
+
+use super::cx::{Chosen, Cx};
+use crate::analysis::{Step, StepEdge, Steps};
+use crate::format;
+use crate::timeline::color::Palette;
+use crate::view::Command;
+use egui::{Color32, RichText, Role, Stroke, Ui, WidgetInfo};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
+
+/// Bars drawn at most.
+const MOST_BARS: usize = 256;
+const HEIGHT_PT: f32 = 112.0;
+
+/// Draws the chart with its heading.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command>) {
+    let Some(steps) = chosen.steps() else {
+        ui.strong("Steps");
+        let hint = "No steps are marked. Annotate the training loop, for example with torch.cuda.nvtx.range_push(f\"step \
+                    {i}\"), to compare steps and see the typical one.";
+        ui.label(RichText::new(hint).weak());
+        return;
+    };
+    ui.horizontal(|ui| {
+        ui.strong("Step time");
+        let outliers = steps.steps.iter().filter(|step| step.edge == Some(StepEdge::Outlier)).count();
+        let text = format!(
+            "{} {}steps, median {}, {} {}",
+            format::count(steps.steps.len() as u64),
+            if steps.estimated { "estimated " } else { "" },
+            format::duration(steps.typical.median_span_ns),
+            format::count(outliers as u64),
+            if outliers == 1 { "outlier" } else { "outliers" },
+        );
+        let tip = if steps.estimated {
+            "No range marks the steps: they were guessed from kernels that repeat."
+        } else {
+            "Windows of the steps: GPU time each step owns."
+        };
+        ui.label(RichText::new(text).small().weak()).on_hover_text(tip);
+    });
+    chart(ui, cx, chosen, steps, out);
+}
+
+/// What one bar shows: the longest of the steps it stands for.
+fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
+    let all = steps.get(from..to)?.iter().enumerate().map(|(at, step)| (from + at, step));
+    all.max_by_key(|(at, step)| (step.window.len_ns(), std::cmp::Reverse(*at)))
+}
+
+fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut Vec<Command>) {
+    let steps = all.steps.as_slice();
+    let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
+    let current = chosen.step_in_view(cx.view);
+    let shown: Vec<(usize, &Step)> = (0..steps.len())
+        .step_by(per_bar)
+        .filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len())))
+        .collect();
+    let bars = shown.iter().enumerate().map(|(bar, (at, step))| {
+        let here = current.is_some_and(|current| current / per_bar == bar);
+        let stroke = if here { Stroke::new(1.5, cx.palette.text) } else { Stroke::NONE };
+        Bar::new(bar as f64, step.window.len_ns() as f64)
+            .width(0.8)
+            .fill(color(step, cx.palette))
+            .stroke(stroke)
+            .name(format!("{}\n{}", step.name, describe(steps, *at)))
+    });
+    let bars: Vec<Bar> = bars.collect();
+    let median = all.typical.median_span_ns as f64;
+    let top = steps.iter().map(|step| step.window.len_ns()).max().unwrap_or(1) as f64;
+    let tick = tick_ns(top);
+    let label = move |mark: GridMark| format::time_at(mark.value.round() as i64, tick as i64);
+    let axis = AxisHints::new_y().formatter(move |mark, _| label(mark)).min_thickness(52.0);
+    let response = Plot::new("step times")
+        .height(HEIGHT_PT)
+        .show_axes([false, true])
+        .show_grid([false, true])
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_crosshair(false)
+        .custom_y_axes(vec![axis])
+        .y_grid_spacer(move |_| {
+            let marks = (0..8).map(|at| GridMark { value: f64::from(at) * tick, step_size: tick });
+            marks.filter(|mark| mark.value <= top).collect()
+        })
+        .grid_spacing(12.0..=24.0)
+        .grid_color(cx.palette.grid)
+        .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
+        .default_y_bounds(0.0, top * 1.08)
+        .show(ui, |plot| {
+            let chart = BarChart::new("Step time", bars).element_formatter(Box::new(|bar, _| bar.name.clone()));
+            plot.bar_chart(chart);
+            plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
+            plot.pointer_coordinate()
+        });
+    let text = format!("Step times, {} bars; click one to show its step", shown.len());
+    response.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
+    if response.response.clicked()
+        && let Some(at) = response.inner.and_then(|pointer| step_under(pointer, &shown))
+    {
+        out.push(Command::ShowStep(chosen.id, at as u32));
+    }
+}
+
+/// Distance of the grid lines: 1, 2 or 5 times a power of ten, with two to four lines below `top`.
+fn tick_ns(top: f64) -> f64 {
+    let rough = (top / 4.0).max(1.0);
+    let power = 10_f64.powi(rough.log10().floor() as i32);
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= rough).unwrap_or(10.0);
+    times * power
+}
+
+fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
+    let bar = pointer.x.round();
+    (bar >= 0.0).then(|| shown.get(bar as usize)).flatten().map(|(at, _)| *at)
+}
+
+fn describe(steps: &[Step], at: usize) -> String {
+    let Some(step) = steps.get(at) else { return String::new() };
+    let length = format::duration(step.window.len_ns());
+    match kind(step) {
+        "" => length,
+        kind => format!("{length}, {kind}"),
+    }
+}
+
+/// What sets a step apart; empty for typical ones.
+pub fn kind(step: &Step) -> &'static str {
+    match step.edge {
+        Some(StepEdge::WarmUp) => "warm-up",
+        Some(StepEdge::Cut) => "cut",
+        Some(StepEdge::Outlier) => "outlier",
+        None if step.typical => "",
+        None => "not typical",
+    }
+}
+
+/// Colour of a step's bar.
+pub fn color(step: &Step, palette: &Palette) -> Color32 {
+    match step.edge {
+        Some(StepEdge::Outlier) => palette.sync,
+        Some(StepEdge::WarmUp | StepEdge::Cut) => palette.idle,
+        None if step.typical => palette.compute,
+        None => palette.compute.lerp_to_gamma(palette.panel, 0.4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grid_lines_are_round_and_few() {
+        for (top, tick) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
+            assert!((tick_ns(top) - tick).abs() < 1e-6 * tick, "{top}: {}", tick_ns(top));
+        }
+    }
+}

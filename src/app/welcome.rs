@@ -1,0 +1,58 @@
+//! What the window shows when nothing is open.
+
+use super::cx::Cx;
+use super::icon;
+use super::state::file_name;
+use crate::view::Command;
+use egui::{Button, Label, RichText, Ui, vec2};
+
+const BLOCK_PT: f32 = 440.0;
+
+/// Draws the screen.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let recent = cx.settings.recent.iter().take(6);
+    let height = 300.0 + 26.0 * recent.len() as f32;
+    ui.vertical_centered(|ui| {
+        ui.add_space(((ui.available_height() - height) / 2.0).max(8.0));
+        let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), egui::Sense::hover());
+        icon::paint(ui.painter(), rect);
+        ui.add_space(12.0);
+        ui.heading("See where the training step went");
+        ui.add_space(4.0);
+        ui.label(RichText::new("Drop SQLite exports of Nsight Systems here: one per rank, or several at once.").weak());
+        ui.add_space(16.0);
+        ui.allocate_ui(vec2(248.0, 32.0), |ui| {
+            ui.horizontal(|ui| {
+                if ui.add(Button::new("Open files…").min_size(vec2(120.0, 32.0)).selected(true)).clicked() {
+                    out.push(Command::OpenDialog);
+                }
+                if ui.add(Button::new("Open demo").min_size(vec2(120.0, 32.0))).clicked() {
+                    out.push(Command::OpenDemo);
+                }
+            });
+        });
+        ui.add_space(16.0);
+        ui.label(RichText::new("No export yet? Record and convert a few steps:").small().weak());
+        ui.add_space(4.0);
+        command(ui, "nsys profile --trace=cuda,nvtx -o step python train.py");
+        command(ui, "nsys export --type sqlite -o step.sqlite step.nsys-rep");
+        if recent.len() > 0 {
+            ui.add_space(16.0);
+            ui.label(RichText::new("Recent files").small().weak());
+            for path in recent {
+                let response = ui.link(file_name(path)).on_hover_text(path.display().to_string());
+                if response.clicked() {
+                    out.push(Command::Open(vec![path.clone()]));
+                }
+            }
+        }
+    });
+}
+
+fn command(ui: &mut Ui, text: &str) {
+    let fill = ui.visuals().code_bg_color;
+    egui::Frame::new().fill(fill).corner_radius(4).inner_margin(egui::Margin::symmetric(8, 4)).show(ui, |ui| {
+        ui.set_max_width(BLOCK_PT);
+        ui.add(Label::new(RichText::new(text).small()).selectable(true));
+    });
+}

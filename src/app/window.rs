@@ -1,0 +1,184 @@
+//! The application as eframe sees it: events in, one frame out, commands applied at the frame's end.
+
+use super::dialogs::{Answer, Dialogs};
+use super::fetch::Fetcher;
+use super::frame::{self, Caches};
+use super::load::{Opener, What};
+use super::picture::{self, PictureOptions};
+use super::settings::{KEY, Settings};
+use super::state::{AppState, Effect, Overlay, PathQuestion};
+use super::{keys, theme};
+use crate::raster;
+use crate::timeline::color::Palette;
+use crate::view::{Command, Theme};
+use egui::{Context, Ui, ViewportCommand};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// How often the progress of loading is redrawn.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// The window.
+#[derive(Debug)]
+pub struct Window {
+    state: AppState,
+    caches: Caches,
+    dialogs: Dialogs,
+    pictures: (Sender<String>, Receiver<String>),
+    wake: Wake,
+    looks: Option<(Theme, u16)>,
+}
+
+#[derive(Clone)]
+struct Wake(Arc<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Wake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Wake")
+    }
+}
+
+impl Window {
+    /// A window with nothing open.
+    pub fn new(ctx: &Context, opener: Arc<dyn Opener>, settings: Settings) -> Self {
+        let context = ctx.clone();
+        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || context.request_repaint());
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        let mut caches = Caches::default();
+        caches.details.fetcher = Fetcher::threaded(Arc::clone(&wake));
+        Self {
+            state: AppState::new(opener, Arc::clone(&wake), settings),
+            caches,
+            dialogs: Dialogs::new(Arc::clone(&wake)),
+            pictures: channel(),
+            wake: Wake(wake),
+            looks: None,
+        }
+    }
+
+    /// What is open and shown.
+    pub fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// Opens these first.
+    pub fn start(&mut self, all: Vec<What>) {
+        self.state.jobs.start(all);
+    }
+
+    /// Applies a command as if the user had asked for it.
+    pub fn apply(&mut self, ctx: &Context, command: Command) {
+        match self.state.apply(command) {
+            None => {}
+            Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open),
+            Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture),
+            Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report)),
+            Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
+            Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
+        }
+    }
+
+    /// Draws one frame and applies what it asks for.
+    pub fn frame(&mut self, ui: &mut Ui) {
+        self.follow_looks(ui.ctx());
+        let mut commands = Vec::new();
+        frame::show(ui, &self.state, &mut self.caches, &mut commands);
+        let dropped: Vec<PathBuf> =
+            ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        if !dropped.is_empty() {
+            commands.push(Command::Open(dropped));
+        }
+        self.keys(ui.ctx(), &mut commands);
+        for command in commands {
+            self.apply(ui.ctx(), command);
+        }
+        self.follow_looks(ui.ctx());
+    }
+
+    /// Takes over what other threads have finished.
+    pub fn poll(&mut self, ctx: &Context) {
+        self.state.poll();
+        while let Some(answer) = self.dialogs.poll() {
+            match answer {
+                Answer::Chosen(command) => self.apply(ctx, command),
+                Answer::Nothing => {}
+                Answer::NoDialog(question) => self.state.overlay = Some(Overlay::Path(question)),
+            }
+        }
+        while let Ok(message) = self.pictures.1.try_recv() {
+            self.state.status = Some(message);
+        }
+        if self.state.jobs.is_busy() {
+            ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    fn keys(&self, ctx: &Context, commands: &mut Vec<Command>) {
+        let covered = self.state.overlay.is_some() || !self.state.notices.is_empty();
+        for command in keys::pressed(ctx, &self.state.view, &self.state.workspace) {
+            match command {
+                // Escape closes what lies on top before it clears the selection.
+                Command::Select(None) if covered => commands.push(Command::Dismiss),
+                Command::SelectSpan(None) if covered => {}
+                Command::ToggleHelp | Command::Quit => commands.push(command),
+                _ if covered => {}
+                command => commands.push(command),
+            }
+        }
+    }
+
+    fn follow_looks(&mut self, ctx: &Context) {
+        let wanted = (self.state.view.theme, self.state.settings.scale_percent);
+        if self.looks != Some(wanted) {
+            self.looks = Some(wanted);
+            theme::apply(ctx, wanted.0);
+            ctx.set_zoom_factor(f32::from(wanted.1) / 100.0);
+            ctx.request_repaint();
+        }
+    }
+
+    fn write_picture(&mut self, ctx: &Context, path: PathBuf) {
+        let (size, scale) = (ctx.content_rect().size(), ctx.pixels_per_point());
+        let options = PictureOptions {
+            width_px: (size.x * scale).round() as u32,
+            height_px: (size.y * scale).round() as u32,
+            scale,
+            theme: self.state.view.theme,
+        };
+        let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
+        let (sender, wake) = (self.pictures.0.clone(), self.wake.clone());
+        let work = move || {
+            let image = picture::render(&workspace, &view, &options);
+            let message = match raster::png::write(&image, &path) {
+                Ok(()) => format!("Saved {}", path.display()),
+                Err(error) => format!("Picture not saved: {error}"),
+            };
+            // The receiver is gone when the window closed meanwhile.
+            let _ = sender.send(message);
+            (wake.0)();
+        };
+        if std::thread::Builder::new().name("picture".to_owned()).spawn(work).is_err() {
+            self.state.status = Some("Picture not saved: no thread could be started".to_owned());
+        }
+    }
+}
+
+impl eframe::App for Window {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        self.poll(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.frame(ui);
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        storage.set_string(KEY, self.state.settings.to_text());
+    }
+
+    fn clear_color(&self, _visuals: &egui::Visuals) -> [f32; 4] {
+        Palette::of(self.state.view.theme).background.to_normalized_gamma_f32()
+    }
+}

@@ -1,0 +1,124 @@
+//! What can be typed.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Shows where a GPU training step went, from Nsight Systems SQLite exports.
+///
+/// Without a subcommand the window opens, with the given exports or the built-in demo. Without a display the report is
+/// printed and a picture is written instead.
+#[derive(Debug, Parser)]
+#[command(name = "stepscope", version, args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// What to do instead of opening the window.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Exports to open; none opens the built-in demo.
+    pub exports: Vec<PathBuf>,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How exports are read and what counts as what.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Reading {
+    /// Kernel classes of your own: a TOML file with [[rule]] tables of pattern and class.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Ranges that mark steps: a regular expression; its first group is the step number.
+    #[arg(long, value_name = "REGEX")]
+    pub step_regex: Option<String>,
+    /// Convert .nsys-rep and .qdrep reports with the nsys found on PATH, into this folder.
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    pub convert: Option<PathBuf>,
+}
+
+/// Subcommands; all work without a display.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What is in an export: versions, ranks, GPUs, tables, span, warnings, and what it cannot answer.
+    Info(Files),
+    /// Where the time went, per rank and per step.
+    Report(Files),
+    /// Draws the window's view as a PNG, without a display.
+    Render(Render),
+    /// Simulates a training job and writes it as exports.
+    Demo(Demo),
+    /// Measures loading, analysis, memory and drawing.
+    Bench(Bench),
+}
+
+/// Exports and the form of the answer.
+#[derive(Debug, clap::Args)]
+pub struct Files {
+    /// Exports (.sqlite).
+    pub exports: Vec<PathBuf>,
+    /// Print JSON; times are integer nanoseconds on the export's own clock.
+    #[arg(long)]
+    pub json: bool,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Colours of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ThemeName {
+    /// Light on dark.
+    Dark,
+    /// Dark on light.
+    Light,
+}
+
+/// A picture of the view.
+#[derive(Debug, clap::Args)]
+pub struct Render {
+    /// Exports (.sqlite); none draws the built-in demo.
+    pub exports: Vec<PathBuf>,
+    /// PNG to write.
+    #[arg(short, long, value_name = "FILE", default_value = "step.png")]
+    pub output: PathBuf,
+    /// Show this step of the first rank, by its number.
+    #[arg(long, value_name = "N", conflicts_with = "span")]
+    pub step: Option<i64>,
+    /// Show this span, as times since the first event: 10ms..25.5ms.
+    #[arg(long, value_name = "A..B")]
+    pub span: Option<String>,
+    /// Size in pixels.
+    #[arg(long, value_name = "WxH", default_value = "1920x1080")]
+    pub size: String,
+    /// Colours.
+    #[arg(long, value_enum, default_value = "dark")]
+    pub theme: ThemeName,
+    /// Pixels per point: 2 for a high-density screen.
+    #[arg(long, default_value_t = 1.0)]
+    pub scale: f32,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Speed and memory.
+#[derive(Debug, clap::Args)]
+pub struct Bench {
+    /// Export (.sqlite).
+    pub export: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Also time the sqlite3 program summing the same columns of the same file.
+    #[arg(long)]
+    pub against_sqlite3: bool,
+    /// How the export is read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// A simulated job.
+#[derive(Debug, clap::Args)]
+pub struct Demo {
+    /// Folder to write to.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}

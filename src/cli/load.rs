@@ -1,0 +1,61 @@
+//! Exports from the command line to captures with their numbers.
+
+use super::args::Reading;
+use super::progress;
+use super::run::CliError;
+use crate::analysis::{Analysis, Params, Rules, StepOptions, analyze};
+use crate::nsys::{self, LoadOptions, Progress};
+use crate::report::Capture;
+use crate::trace::Trace;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A capture and its numbers, shared with the window.
+#[derive(Debug, Clone)]
+pub(super) struct Loaded {
+    pub trace: Arc<Trace>,
+    pub analysis: Arc<Analysis>,
+}
+
+impl Loaded {
+    pub fn capture(&self) -> Capture<'_> {
+        Capture { trace: &self.trace, analysis: &self.analysis }
+    }
+}
+
+/// What the options say about the analysis.
+pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
+    let rules = match &reading.rules {
+        None => Rules::default(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|e| CliError::Read(path.clone(), e))?;
+            Rules::parse(&text).map_err(|e| CliError::Rules(path.clone(), e))?
+        }
+    };
+    let pattern = reading.step_regex.as_deref().map(regex::Regex::new).transpose();
+    let pattern = pattern.map_err(|e| CliError::Usage(format!("--step-regex is no regular expression: {e}")))?;
+    Ok(Params { rules, steps: StepOptions { pattern } })
+}
+
+/// Reads and analyses every export, in order; the first failure ends it.
+pub(super) fn load(exports: &[PathBuf], reading: &Reading) -> Result<Vec<Loaded>, CliError> {
+    let params = params(reading)?;
+    exports.iter().map(|path| load_one(path, reading, &params)).collect()
+}
+
+fn load_one(path: &Path, reading: &Reading, params: &Params) -> Result<Loaded, CliError> {
+    if path.as_os_str() == "-" {
+        return Err(CliError::Usage(
+            "an export cannot come from standard input, since it is read at many places at once: name a file"
+                .to_owned(),
+        ));
+    }
+    let converted = match &reading.convert {
+        Some(folder) if nsys::is_report(path) => nsys::convert(path, folder, None)?,
+        _ => path.to_path_buf(),
+    };
+    let progress = Progress::new();
+    let trace = progress::shown(&converted, &progress, || nsys::open(&converted, &LoadOptions::default(), &progress))?;
+    let analysis = analyze(&trace, params);
+    Ok(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) })
+}

@@ -1,0 +1,34 @@
+//! A progress line on standard error while a file is read, when that is a terminal.
+
+use crate::format;
+use crate::nsys::Progress;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How often the line is renewed.
+const RENEW: Duration = Duration::from_millis(100);
+
+/// Runs `work` and shows what `progress` says meanwhile.
+pub(super) fn shown<T>(path: &Path, progress: &Progress, work: impl FnOnce() -> T) -> T {
+    let mut terminal = std::io::stderr();
+    if !terminal.is_terminal() {
+        return work();
+    }
+    let (done, wait) = sync_channel::<()>(0);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The line is a courtesy: a terminal that cannot be written to loses it, nothing else.
+            while wait.recv_timeout(RENEW) == Err(RecvTimeoutError::Timeout) {
+                let share = format::percent(progress.fraction().map(f64::from));
+                let _ = write!(terminal, "\r\x1b[K{}  {share}  {}", path.display(), progress.table());
+                let _ = terminal.flush();
+            }
+            let _ = write!(terminal, "\r\x1b[K");
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}

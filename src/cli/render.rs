@@ -1,0 +1,138 @@
+//! A picture of the window's view, drawn without a display.
+
+use super::args::{Render, ThemeName};
+use super::demo;
+use super::load::{Loaded, load};
+use super::run::CliError;
+use crate::app::picture::{PictureOptions, render as draw};
+use crate::raster::png;
+use crate::units::Span;
+use crate::view::{Command, Theme, ViewState, Workspace};
+use std::path::Path;
+
+/// Largest side of a picture in pixels.
+const MAX_SIDE_PX: u32 = 16_384;
+
+/// What a picture shows and how large it is.
+#[derive(Debug, Clone)]
+pub(super) struct Picture {
+    pub size_px: (u32, u32),
+    pub scale: f32,
+    pub theme: Theme,
+    pub step: Option<i64>,
+    pub span: Option<String>,
+}
+
+impl Default for Picture {
+    fn default() -> Self {
+        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None }
+    }
+}
+
+/// The `render` command.
+pub(super) fn render(options: &Render) -> Result<(), CliError> {
+    let picture = Picture {
+        size_px: parse_size(&options.size)?,
+        scale: options.scale,
+        theme: match options.theme {
+            ThemeName::Dark => Theme::Dark,
+            ThemeName::Light => Theme::Light,
+        },
+        step: options.step,
+        span: options.span.clone(),
+    };
+    if !(0.5..=4.0).contains(&picture.scale) {
+        return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
+    }
+    let demo = if options.exports.is_empty() { Some(demo::built_in()?) } else { None };
+    let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
+    let loaded = load(exports, &options.reading)?;
+    write(&loaded, &picture, &options.output)
+}
+
+/// Draws `picture` of the loaded exports to `path`.
+pub(super) fn write(loaded: &[Loaded], picture: &Picture, path: &Path) -> Result<(), CliError> {
+    let workspace = Workspace::new(loaded.iter().map(|l| (l.trace.clone(), l.analysis.clone())));
+    let mut state = ViewState::open(&workspace);
+    state.theme = picture.theme;
+    for command in shown(&workspace, picture)? {
+        state.apply(&command, &workspace);
+    }
+    let (width_px, height_px) = picture.size_px;
+    let options = PictureOptions { width_px, height_px, scale: picture.scale, theme: picture.theme };
+    let image = draw(&workspace, &state, &options);
+    let bytes = png::encode(&image).map_err(|e| CliError::Write(path.to_path_buf(), std::io::Error::other(e)))?;
+    std::fs::write(path, bytes).map_err(|e| CliError::Write(path.to_path_buf(), e))
+}
+
+/// The commands that bring the wanted part of the capture into view.
+fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliError> {
+    if let Some(number) = picture.step {
+        let mut known = Vec::new();
+        for (id, doc, _) in workspace.ranks() {
+            let steps = doc.analysis.ranks.get(id.rank).and_then(|r| r.steps.as_ref());
+            for (at, step) in steps.iter().flat_map(|s| s.steps.iter().enumerate()) {
+                if step.number.unwrap_or(at as i64) == number {
+                    return Ok(vec![Command::ShowStep(id, at as u32)]);
+                }
+                known.push(step.number.unwrap_or(at as i64).to_string());
+            }
+        }
+        let known = if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
+        return Err(CliError::Usage(format!("there is no step {number}: {known}")));
+    }
+    let Some(text) = &picture.span else { return Ok(Vec::new()) };
+    let (from, to) = text.split_once("..").ok_or_else(|| bad_span(text))?;
+    let span = Span::new(parse_time(from).ok_or_else(|| bad_span(text))?, parse_time(to).ok_or_else(|| bad_span(text))?);
+    if span.is_empty() {
+        return Err(CliError::Usage(format!("--span {text} is empty: the second time must be later")));
+    }
+    Ok(vec![Command::Show(span)])
+}
+
+fn bad_span(text: &str) -> CliError {
+    CliError::Usage(format!("--span {text} is no span: write two times with units, such as 10ms..25.5ms"))
+}
+
+/// A time with its unit, such as `10ms`, in nanoseconds; a bare number is nanoseconds.
+fn parse_time(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let units = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let (number, factor) =
+        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1.0));
+    let ns = number.trim().parse::<f64>().ok()? * factor;
+    (ns.is_finite() && ns.abs() < 9e18).then_some(ns.round() as i64)
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), CliError> {
+    let sides = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
+    let (width, height): (u32, u32) =
+        sides.ok_or_else(|| CliError::Usage(format!("--size {text} is no size: write WIDTHxHEIGHT, such as 1920x1080")))?;
+    let fits = |side: u32| (64..=MAX_SIDE_PX).contains(&side);
+    if !(fits(width) && fits(height)) {
+        return Err(CliError::Usage(format!("--size {text} is out of range: each side takes 64 to {MAX_SIDE_PX} pixels")));
+    }
+    Ok((width, height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_carry_units() {
+        assert_eq!(parse_time("10ms"), Some(10_000_000));
+        assert_eq!(parse_time(" 1.5 us"), Some(1_500));
+        assert_eq!(parse_time("2s"), Some(2_000_000_000));
+        assert_eq!(parse_time("7"), Some(7));
+        assert_eq!((parse_time("x"), parse_time("nans"), parse_time("")), (None, None, None));
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        assert_eq!(parse_size("640x480").ok(), Some((640, 480)));
+        for bad in ["640", "0x0", "99999x10", "ax5"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

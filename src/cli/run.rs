@@ -1,0 +1,150 @@
+//! What the command line does.
+
+use super::args::{Args, Command, Files, Reading};
+use super::load::{Loaded, load};
+use super::{bench, demo};
+use crate::analysis::RulesError;
+use crate::nsys::{ConvertError, LoadError};
+use crate::report::{self, Capture, Report};
+use crate::sim::SimError;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Why a command failed. Each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// What was typed makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// An export could not be opened.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A report could not be converted.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    /// The simulated job failed.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// A file of the user's could not be read.
+    #[error("cannot read {}: {}", .0.display(), .1)]
+    Read(PathBuf, std::io::Error),
+    /// A file could not be written.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Write(PathBuf, std::io::Error),
+    /// The rules file is not right.
+    #[error("{}: {}", .0.display(), .1)]
+    Rules(PathBuf, RulesError),
+    /// The window ended with an error.
+    #[error("{0}")]
+    Window(String),
+    /// The answer could not be printed.
+    #[error("cannot print: {0}")]
+    Print(std::io::Error),
+}
+
+/// Does what was typed.
+///
+/// # Errors
+/// See [`CliError`].
+pub fn run(args: &Args) -> Result<(), CliError> {
+    match &args.command {
+        None => window(&args.exports, &args.reading),
+        Some(Command::Info(files)) => info(files),
+        Some(Command::Report(files)) => report(files),
+        Some(Command::Render(picture)) => render(picture),
+        Some(Command::Demo(job)) => demo::write(job),
+        Some(Command::Bench(options)) => bench::bench(options),
+    }
+}
+
+/// Prints an answer. A reader that went away is no error.
+pub(super) fn print(text: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(CliError::Print(e)),
+        _ => Ok(()),
+    }
+}
+
+/// The exports that a command needs, at least one.
+pub(super) fn needed(exports: &[PathBuf], command: &str) -> Result<(), CliError> {
+    if exports.is_empty() {
+        return Err(CliError::Usage(format!(
+            "which export? Name one or more .sqlite files: stepscope {command} rank0.sqlite\n\
+             (make one with: nsys export --type sqlite rank0.nsys-rep)"
+        )));
+    }
+    Ok(())
+}
+
+fn captures(loaded: &[Loaded]) -> Vec<Capture<'_>> {
+    loaded.iter().map(Loaded::capture).collect()
+}
+
+/// The report as JSON.
+fn json(captures: &[Capture<'_>]) -> Result<String, CliError> {
+    report::json(&Report::of(captures)).map_err(|e| CliError::Print(e.into()))
+}
+
+fn info(files: &Files) -> Result<(), CliError> {
+    needed(&files.exports, "info")?;
+    let loaded = load(&files.exports, &files.reading)?;
+    let captures = captures(&loaded);
+    print(&if files.json { json(&captures)? } else { report::info_text(&captures) })
+}
+
+fn report(files: &Files) -> Result<(), CliError> {
+    needed(&files.exports, "report")?;
+    let loaded = load(&files.exports, &files.reading)?;
+    let captures = captures(&loaded);
+    print(&if files.json { json(&captures)? } else { report::report_text(&captures) })
+}
+
+/// Opens the window; without a display prints the report and writes a picture.
+#[cfg(feature = "gui")]
+fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+    use crate::app::{self, AppOptions, RunError};
+    let params = super::load::params(reading)?;
+    match app::run(AppOptions { paths: exports.to_vec(), params, ..AppOptions::default() }) {
+        Ok(()) => Ok(()),
+        Err(RunError::NoDisplay) => without_display(exports, reading),
+        Err(e) => Err(CliError::Window(e.to_string())),
+    }
+}
+
+#[cfg(not(feature = "gui"))]
+fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+    without_display(exports, reading)
+}
+
+/// The report, and a picture beside where the command was given.
+fn without_display(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+    let demo = if exports.is_empty() { Some(demo::built_in()?) } else { None };
+    let exports = demo.as_ref().map_or(exports, |demo| &demo.exports);
+    let loaded = load(exports, reading)?;
+    let mut text = report::report_text(&captures(&loaded));
+    text.push_str(&picture_note(&loaded)?);
+    print(&text)
+}
+
+#[cfg(feature = "gui")]
+fn picture_note(loaded: &[Loaded]) -> Result<String, CliError> {
+    let path = Path::new("stepscope.png");
+    super::render::write(loaded, &super::render::Picture::default(), path)?;
+    Ok(format!("\nThere is no display, so this report was printed and the view was drawn to {}.\n", path.display()))
+}
+
+#[cfg(not(feature = "gui"))]
+fn picture_note(_loaded: &[Loaded]) -> Result<String, CliError> {
+    Ok("\nThis build has no window and no pictures (feature \"gui\" is off), so this report was printed.\n".to_owned())
+}
+
+#[cfg(feature = "gui")]
+fn render(options: &super::args::Render) -> Result<(), CliError> {
+    super::render::render(options)
+}
+
+#[cfg(not(feature = "gui"))]
+fn render(_options: &super::args::Render) -> Result<(), CliError> {
+    Err(CliError::Usage("this build draws no pictures: build with the default features".to_owned()))
+}

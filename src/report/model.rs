@@ -1,0 +1,245 @@
+//! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
+
+use crate::analysis::{Analysis, CollectiveSum, Limit, Partition, RankAnalysis, Step, StepEdge, Steps};
+use crate::format;
+use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One open capture with its numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Capture<'a> {
+    /// What it recorded.
+    pub trace: &'a Trace,
+    /// What that means.
+    pub analysis: &'a Analysis,
+}
+
+/// Everything `report --json` prints.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Version of this program.
+    pub version: &'static str,
+    /// The files.
+    pub exports: Vec<ExportReport>,
+    /// The ranks of all files.
+    pub ranks: Vec<RankReport>,
+}
+
+/// What is known about a file.
+#[derive(Debug, Serialize)]
+pub struct ExportReport {
+    /// Path as it was given.
+    pub path: String,
+    /// Size in bytes.
+    pub file_bytes: u64,
+    /// Version of nsys, when recorded.
+    pub nsys_version: Option<String>,
+    /// Version of the export's schema, when recorded.
+    pub schema_version: Option<String>,
+    /// Wall clock of time 0, when recorded.
+    pub captured_utc: Option<String>,
+    /// Host name, when recorded.
+    pub host: Option<String>,
+    /// First event on the file's clock.
+    pub start_ns: Option<i64>,
+    /// Last event on the file's clock.
+    pub end_ns: Option<i64>,
+    /// CUDA API calls.
+    pub api_calls: u64,
+    /// NVTX ranges.
+    pub nvtx_ranges: u64,
+    /// Threads that did anything.
+    pub threads: u64,
+    /// Cards the file describes.
+    pub gpus: Vec<Gpu>,
+    /// Tables read.
+    pub tables: Vec<TableCount>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
+    /// What cannot be answered.
+    pub limits: Vec<LimitReport>,
+}
+
+/// A question the capture leaves open.
+#[derive(Debug, Serialize)]
+pub struct LimitReport {
+    /// Stable word.
+    pub code: Limit,
+    /// What cannot be said.
+    pub consequence: &'static str,
+    /// What to record next time.
+    pub remedy: &'static str,
+}
+
+/// The numbers of one rank.
+#[derive(Debug, Serialize)]
+pub struct RankReport {
+    /// Label.
+    pub label: String,
+    /// Path of its file.
+    pub export: String,
+    /// Key of its process in the file.
+    pub global_pid: i64,
+    /// Operating-system process id.
+    pub pid: u32,
+    /// CUDA device ordinal.
+    pub device: i64,
+    /// GPU model, when the file tells.
+    pub gpu: Option<String>,
+    /// Kernels.
+    pub kernels: u64,
+    /// Communication kernels among them.
+    pub comm_kernels: u64,
+    /// Copies and fills.
+    pub copies: u64,
+    /// Graph executions recorded as one block.
+    pub graphs: u64,
+    /// Id of the stream with the most compute time.
+    pub primary_stream: Option<i64>,
+    /// First operation.
+    pub start_ns: i64,
+    /// End of the last operation.
+    pub end_ns: i64,
+    /// The five parts of that span.
+    #[serde(flatten)]
+    pub parts: Partition,
+    /// Sums by kind of collective.
+    pub collectives: BTreeMap<&'static str, CollectiveSum>,
+    /// Common part of the step names.
+    pub step_stem: Option<String>,
+    /// True when the steps are a guess from repeating kernels.
+    pub steps_estimated: bool,
+    /// The steps.
+    pub steps: Vec<StepReport>,
+    /// Means over the typical ones.
+    pub typical_step: Option<TypicalReport>,
+}
+
+/// One step.
+#[derive(Debug, Serialize)]
+pub struct StepReport {
+    /// Name of its range.
+    pub name: String,
+    /// Its counter.
+    pub number: Option<i64>,
+    /// Start of the range; absent for an estimated step.
+    pub nvtx_start_ns: Option<i64>,
+    /// End of the range; absent for an estimated step.
+    pub nvtx_end_ns: Option<i64>,
+    /// Start of the GPU time it owns.
+    pub window_start_ns: i64,
+    /// End of the GPU time it owns.
+    pub window_end_ns: i64,
+    /// Operations of the primary stream launched during it.
+    pub gpu_ops: u64,
+    /// True when it counts for the typical step.
+    pub typical: bool,
+    /// What is odd about it.
+    pub edge: Option<StepEdge>,
+    /// The five parts of the window.
+    #[serde(flatten)]
+    pub parts: Partition,
+}
+
+/// Means over the typical steps.
+#[derive(Debug, Serialize)]
+pub struct TypicalReport {
+    /// Steps counted.
+    pub count: u64,
+    /// Median window.
+    pub median_span_ns: i64,
+    /// Mean window and its parts.
+    #[serde(flatten)]
+    pub mean: Partition,
+}
+
+impl Report {
+    /// The report of some captures.
+    pub fn of(captures: &[Capture<'_>]) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            exports: captures.iter().map(|c| ExportReport::of(c)).collect(),
+            ranks: captures
+                .iter()
+                .flat_map(|c| c.trace.ranks.iter().zip(&c.analysis.ranks).map(|(r, n)| RankReport::of(c.trace, r, n)))
+                .collect(),
+        }
+    }
+}
+
+impl ExportReport {
+    /// What is known about the file of a capture.
+    pub fn of(capture: &Capture<'_>) -> Self {
+        let (trace, source) = (capture.trace, &capture.trace.source);
+        let limit = |code: &Limit| LimitReport { code: *code, consequence: code.consequence(), remedy: code.remedy() };
+        Self {
+            path: source.path.display().to_string(),
+            file_bytes: source.bytes,
+            nsys_version: source.product_version.clone(),
+            schema_version: source.schema_version.clone(),
+            captured_utc: source.utc_epoch_ns.map(format::utc),
+            host: source.host.clone(),
+            start_ns: trace.span.map(|s| s.start_ns),
+            end_ns: trace.span.map(|s| s.end_ns),
+            api_calls: trace.api_calls() as u64,
+            nvtx_ranges: trace.nvtx_ranges() as u64,
+            threads: trace.threads.len() as u64,
+            gpus: trace.gpus.clone(),
+            tables: source.tables.clone(),
+            warnings: trace.warnings.clone(),
+            limits: capture.analysis.limits.iter().map(limit).collect(),
+        }
+    }
+}
+
+impl RankReport {
+    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis) -> Self {
+        let process = trace.processes.get(rank.process);
+        let steps = numbers.steps.as_ref();
+        let stream = |at: usize| rank.streams.get(at).map(|s| s.id);
+        Self {
+            label: rank.label.clone(),
+            export: trace.source.path.display().to_string(),
+            global_pid: process.map_or(0, |p| p.global_pid),
+            pid: process.map_or(0, |p| p.pid),
+            device: rank.device,
+            gpu: rank.gpu.and_then(|at| trace.gpus.get(at)).map(|gpu| gpu.name.clone()),
+            kernels: numbers.counts.kernels,
+            comm_kernels: numbers.counts.comm_kernels,
+            copies: numbers.counts.copies,
+            graphs: numbers.counts.graphs,
+            primary_stream: numbers.primary_stream.and_then(stream),
+            start_ns: numbers.span.start_ns,
+            end_ns: numbers.span.end_ns,
+            parts: numbers.whole,
+            collectives: numbers.collectives.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            step_stem: steps.map(|s| s.stem.clone()),
+            steps_estimated: steps.is_some_and(|s| s.estimated),
+            steps: steps.map_or_else(Vec::new, |s| s.steps.iter().map(|step| StepReport::of(s, step)).collect()),
+            typical_step: steps.map(|s| TypicalReport {
+                count: s.typical.count,
+                median_span_ns: s.typical.median_span_ns,
+                mean: s.typical.mean,
+            }),
+        }
+    }
+}
+
+impl StepReport {
+    fn of(steps: &Steps, step: &Step) -> Self {
+        let marked = |ns: i64| (!steps.estimated).then_some(ns);
+        Self {
+            name: step.name.clone(),
+            number: step.number,
+            nvtx_start_ns: marked(step.range.start_ns),
+            nvtx_end_ns: marked(step.range.end_ns),
+            window_start_ns: step.window.start_ns,
+            window_end_ns: step.window.end_ns,
+            gpu_ops: step.gpu_ops,
+            typical: step.typical,
+            edge: step.edge,
+            parts: step.parts,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Columns of text: the first to the left, numbers to the right.
+
+/// Rows of equal length as aligned lines, each behind `indent`.
+pub(super) fn table(indent: &str, rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> =
+        (0..columns).map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| width(c)).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::from(indent);
+        for (at, (cell, column)) in row.iter().zip(&widths).enumerate() {
+            let pad = " ".repeat(column.saturating_sub(width(cell)));
+            if at == 0 {
+                line.push_str(cell);
+                line.push_str(&pad);
+            } else {
+                line.push_str("  ");
+                line.push_str(&pad);
+                line.push_str(cell);
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Characters a terminal needs for `text`; each counts one.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_line_up_on_the_right() {
+        let row = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
+        assert_eq!(
+            table(" ", &[row("idle", "5 ms"), row("compute", "12.3 ms")]),
+            " idle        5 ms\n compute  12.3 ms\n"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! The report as text for a terminal.
+
+use super::table::table;
+use super::{Capture, ExportReport, RankReport, Report, StepReport};
+use crate::analysis::{Part, Partition, StepEdge};
+use crate::format;
+
+/// The report of some captures as text.
+pub fn report_text(captures: &[Capture<'_>]) -> String {
+    let report = Report::of(captures);
+    let mut text = String::new();
+    for export in &report.exports {
+        text.push_str(&heading(export));
+    }
+    for rank in &report.ranks {
+        text.push('\n');
+        text.push_str(&rank_text(rank));
+    }
+    if report.ranks.is_empty() {
+        text.push_str("\nNo GPU work was recorded, so there is no time to split.\n");
+    }
+    for export in &report.exports {
+        text.push_str(&open_questions(export));
+    }
+    text
+}
+
+/// One line on a file.
+pub(super) fn heading(export: &ExportReport) -> String {
+    let version =
+        export.nsys_version.as_deref().map_or_else(|| "nsys of unknown version".to_owned(), |v| format!("nsys {v}"));
+    let captured = export.captured_utc.as_deref().map(|at| format!(", captured {at}")).unwrap_or_default();
+    let host = export.host.as_deref().map(|host| format!(", host {host}")).unwrap_or_default();
+    format!("{}  ({}, {version}{captured}{host})\n", export.path, format::bytes(export.file_bytes))
+}
+
+fn rank_text(rank: &RankReport) -> String {
+    let gpu = rank.gpu.as_deref().unwrap_or("GPU model not recorded");
+    let mut text =
+        format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
+    text.push_str(&format!(
+        "  {} kernels ({} communication), {} copies and fills, {} graph blocks, primary stream {}\n",
+        format::count(rank.kernels),
+        format::count(rank.comm_kernels),
+        format::count(rank.copies),
+        format::count(rank.graphs),
+        rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
+    ));
+    text.push_str(&parts_text(rank));
+    if !rank.collectives.is_empty() {
+        let mut rows = vec![row(&["Collective", "count", "total", "exposed"])];
+        rows.extend(rank.collectives.iter().map(|(kind, sum)| {
+            vec![
+                (*kind).to_owned(),
+                format::count(sum.count),
+                format::duration(sum.total_ns),
+                format::duration(sum.exposed_ns),
+            ]
+        }));
+        text.push('\n');
+        text.push_str(&table("  ", &rows));
+    }
+    text.push_str(&steps_text(rank));
+    text
+}
+
+/// Whole capture and typical step next to each other.
+fn parts_text(rank: &RankReport) -> String {
+    let typical = rank.typical_step.as_ref();
+    let mut head = row(&["", "whole span", ""]);
+    if let Some(typical) = typical {
+        let name = if rank.steps_estimated { "estimated step" } else { "typical step" };
+        head.extend([format!("{name} (mean of {})", format::count(typical.count)), String::new()]);
+    }
+    let mut rows = vec![head];
+    let columns = || std::iter::once(&rank.parts).chain(typical.map(|t| &t.mean));
+    let line = |name: &str, value: &dyn Fn(&Partition) -> i64| {
+        let cells = |parts: &Partition| [format::duration(value(parts)), format::share(value(parts), parts.span_ns)];
+        std::iter::once(name.to_owned()).chain(columns().flat_map(cells)).collect::<Vec<String>>()
+    };
+    rows.extend(Part::ALL.map(|part| line(part.text(), &|parts| part.of(parts))));
+    rows.push(line("Sum", &|parts| parts.span_ns));
+    table("  ", &rows)
+}
+
+fn steps_text(rank: &RankReport) -> String {
+    let (Some(stem), Some(typical)) = (&rank.step_stem, &rank.typical_step) else {
+        return "\n  No steps are marked in this capture.\n".to_owned();
+    };
+    let kind = if rank.steps_estimated {
+        "Steps, estimated from repeating kernels (no range marks them)".to_owned()
+    } else {
+        format!("Steps \"{}\"", format::one_line(stem, 60))
+    };
+    let mut text = format!(
+        "\n  {kind}: {}, {} typical, median {}\n",
+        format::count(rank.steps.len() as u64),
+        format::count(typical.count),
+        format::duration(typical.median_span_ns),
+    );
+    let mut head = row(&["", "window"]);
+    head.extend(Part::ALL.map(|part| part.text().to_owned()));
+    let mut rows = vec![head];
+    rows.extend(rank.steps.iter().map(step_row));
+    text.push_str(&table("  ", &rows));
+    text
+}
+
+fn step_row(step: &StepReport) -> Vec<String> {
+    let mut cells = vec![format::one_line(&step.name, 40), format::duration(step.parts.span_ns)];
+    cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
+    cells.push(step_note(step.edge, step.typical).to_owned());
+    cells
+}
+
+/// What is odd about a step, in a word.
+pub fn step_note(edge: Option<StepEdge>, typical: bool) -> &'static str {
+    match (edge, typical) {
+        (Some(StepEdge::WarmUp), _) => "warm-up",
+        (Some(StepEdge::Cut), _) => "cut by the capture",
+        (Some(StepEdge::Outlier), _) => "outlier",
+        (None, true) => "",
+        (None, false) => "not typical",
+    }
+}
+
+/// Warnings of a file and what it cannot answer.
+pub(super) fn open_questions(export: &ExportReport) -> String {
+    let mut text = String::new();
+    if !export.warnings.is_empty() {
+        text.push_str(&format!("\nWarnings, {}\n", export.path));
+        for warning in &export.warnings {
+            let times =
+                if warning.count > 1 { format!(" ({} times)", format::count(warning.count)) } else { String::new() };
+            text.push_str(&format!("  {}: {}{times}\n", warning.code, format::one_line(&warning.message, 400)));
+        }
+    }
+    if !export.limits.is_empty() {
+        text.push_str(&format!("\nWhat {} cannot answer\n", export.path));
+        for limit in &export.limits {
+            text.push_str(&format!("  {}\n    Next time: {}\n", limit.consequence, limit.remedy));
+        }
+    }
+    text
+}
+
+fn row(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).to_owned()).collect()
+}

@@ -1,0 +1,200 @@
+//! Names of the lanes at the left, with the share of the visible span that each is busy.
+
+use super::cache::Cache;
+use super::color::Palette;
+use super::draw::Frame;
+use super::label;
+use super::lanes::LaneSlices;
+use super::layout::{Lane, Layout};
+use super::paint::{LANE_FONT, TEXT_FONT};
+use crate::format;
+use crate::trace::{Thread, Trace};
+use crate::units::Span;
+use crate::view::{LaneKey, RankId};
+use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+
+/// Width of a rank's coloured edge.
+const EDGE_PT: f32 = 4.0;
+/// Indent of a nested lane.
+const INDENT_PT: f32 = 12.0;
+
+/// Paints the gutter of the visible lanes into `rect`.
+pub fn paint(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    cache: &Cache,
+    layout: &Layout,
+    palette: &Palette,
+    rect: Rect,
+    pointer: Option<Pos2>,
+) {
+    painter.rect_filled(rect, 0.0, palette.gutter);
+    let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
+    let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+    for lane in layout.within(top, bottom) {
+        let y0 = frame.snap(frame.origin_pt + lane.top_pt);
+        let y1 = frame.snap(frame.origin_pt + lane.bottom_pt());
+        let area = Rect::from_min_max(pos2(rect.left(), y0), pos2(rect.right(), y1));
+        if lane.is_header() {
+            painter.rect_filled(area, 0.0, palette.header);
+        }
+        if pointer.is_some_and(|p| area.contains(p)) && lane.expanded.is_some() {
+            painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
+        }
+        if let Some(color) = edge_color(frame, lane, palette) {
+            painter.rect_filled(Rect::from_min_size(area.min, vec2(EDGE_PT, area.height())), 0.0, color);
+        }
+        names(&painter, frame, cache, lane, palette, area);
+        painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
+    }
+    painter.vline(rect.right(), rect.y_range(), Stroke::new(frame.px_pt(), palette.grid));
+}
+
+/// Colour that tells ranks apart, in the order of the workspace.
+fn edge_color(frame: &Frame<'_>, lane: &Lane, palette: &Palette) -> Option<Color32> {
+    let rank = lane.rank?;
+    let at = frame.workspace.ranks().position(|(id, ..)| id == rank)?;
+    palette.ranks.get(at % palette.ranks.len()).copied()
+}
+
+fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palette: &Palette, area: Rect) {
+    let left = area.left() + EDGE_PT + 6.0 + INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    // The first row's middle, so that a name of a high lane stands where its first row is.
+    let middle = if lane.is_header() {
+        area.center().y
+    } else {
+        area.top() + (lane.row_pt * lane.rows as f32).min(area.height()).min(lane.row_pt.max(16.0)) / 2.0
+    };
+    if let Some(open) = lane.expanded {
+        triangle(painter, pos2(left + 3.0, middle), open, palette.text_dim);
+    }
+    let left = left + 12.0;
+    let right = area.right() - 8.0;
+    if area.height() < 9.0 {
+        return;
+    }
+    let share = share_text(frame, cache, lane);
+    let share_left = if share.is_empty() {
+        right
+    } else {
+        let color = palette.text_dim;
+        painter.text(pos2(right, middle), Align2::RIGHT_CENTER, share, LANE_FONT, color).left() - 8.0
+    };
+    let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
+        if let Some(galley) = label::fit(painter, text, "", right - left, font, color) {
+            painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
+        }
+    };
+    let (name, detail) = lane_name(frame, lane);
+    let strong = if lane.is_header() { palette.text } else { palette.lane_text };
+    if lane.is_header() && area.height() >= 30.0 {
+        put(&name, middle - 7.0, share_left, &TEXT_FONT, strong);
+        put(&detail, middle + 7.5, right, &LANE_FONT, palette.text_dim);
+    } else if lane.is_header() && !detail.is_empty() {
+        put(&format!("{name}  {detail}"), middle, share_left, &TEXT_FONT, strong);
+    } else {
+        let font = if area.height() < 14.0 { LANE_FONT } else { FontId::proportional(11.5) };
+        put(&name, middle, share_left, &font, strong);
+    }
+}
+
+fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {
+    let size = 3.5;
+    let points = if open {
+        vec![at + vec2(-size, -size / 2.0), at + vec2(size, -size / 2.0), at + vec2(0.0, size)]
+    } else {
+        vec![at + vec2(-size / 2.0, -size), at + vec2(size, 0.0), at + vec2(-size / 2.0, size)]
+    };
+    painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
+/// Name of a lane and, for headers, what else there is to say.
+pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
+    let Some(trace) = frame.trace(lane.key.doc()) else { return <_>::default() };
+    let plain = |name: &str| (name.to_owned(), String::new());
+    match lane.key {
+        LaneKey::Rank(rank) => rank_name(trace, rank),
+        LaneKey::Process(_, process) => (process_name(trace, process), file_name(trace)),
+        LaneKey::Compute(_) => plain("Compute"),
+        LaneKey::Communication(_) => plain("Communication"),
+        LaneKey::Copies(_) => plain("Copies"),
+        LaneKey::Stream(rank, stream) => {
+            let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
+            let text = stream
+                .map(|s| if s.is_default { format!("Stream {} (default)", s.id) } else { format!("Stream {}", s.id) });
+            plain(&text.unwrap_or_default())
+        }
+        LaneKey::Idle(_) => plain("Idle and exposed"),
+        LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
+        LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
+        LaneKey::Launches(..) => plain("CPU launches"),
+        LaneKey::OsRuntime(_, process) => {
+            let threads = trace.threads.iter().filter(|t| t.process == process && !t.os.is_empty()).count();
+            plain(&format!("OS runtime ({threads} threads)"))
+        }
+        LaneKey::OtherNvtx(_, process) => {
+            let quiet =
+                |t: &&Thread| t.process == process && t.api.is_empty() && !(t.nvtx.is_empty() && t.marks.is_empty());
+            plain(&format!("NVTX of {} more threads", trace.threads.iter().filter(quiet).count()))
+        }
+    }
+}
+
+fn rank_name(trace: &Trace, id: RankId) -> (String, String) {
+    let Some(rank) = trace.ranks.get(id.rank) else { return <_>::default() };
+    let gpu = rank.gpu.and_then(|gpu| trace.gpus.get(gpu)).map_or("GPU", |gpu| gpu.name.as_str());
+    let name = format!("Rank {}   {}", rank.label, gpu.trim_start_matches("NVIDIA "));
+    let place = [trace.source.host.clone(), Some(format!("device {}", rank.device)), Some(file_name(trace))];
+    (
+        label::safe(&name).into_owned(),
+        label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")).into_owned(),
+    )
+}
+
+fn file_name(trace: &Trace) -> String {
+    trace.source.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn process_name(trace: &Trace, process: usize) -> String {
+    let Some(process) = trace.processes.get(process) else { return String::new() };
+    let name = process.name.map(|name| trace.name(name)).filter(|name| !name.is_empty()).unwrap_or("Process");
+    label::safe(&format!("{name} ({})", process.pid)).into_owned()
+}
+
+/// Name of a thread, with its id when the name alone does not tell it from others.
+pub fn thread_name(trace: &Trace, thread: usize) -> String {
+    let Some(thread) = trace.threads.get(thread) else { return String::new() };
+    let name = thread.name.map(|name| trace.name(name)).filter(|name| !name.is_empty());
+    let text = name.map_or_else(|| format!("thread {}", thread.tid), |name| format!("{name} ({})", thread.tid));
+    label::safe(&text).into_owned()
+}
+
+/// Busy share of the visible part of the rank's span.
+fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
+    let Some(rank) = lane.rank else { return String::new() };
+    let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));
+    let Some((analysis, window)) = analysis.and_then(|a| Some((a, frame.window(rank.doc).intersect(a.span)?))) else {
+        return String::new();
+    };
+    let share = |busy_ns: i64| format::percent(Some(busy_ns as f64 / window.len_ns() as f64));
+    match lane.key {
+        LaneKey::Compute(_) => share(analysis.compute.within(window)),
+        LaneKey::Communication(_) => {
+            let exposed = analysis.exposed.within(window);
+            let comm = share(analysis.comm.within(window));
+            if exposed > 0 { format!("{comm}, exposed {}", share(exposed)) } else { comm }
+        }
+        LaneKey::Idle(_) => format!("idle {}", share(analysis.gaps.within(window))),
+        LaneKey::Copies(_) | LaneKey::Stream(..) => {
+            rows_share(frame, cache, lane, window).map(share).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+fn rows_share(frame: &Frame<'_>, cache: &Cache, lane: &Lane, window: Span) -> Option<i64> {
+    let key = lane.rows_key()?;
+    let inks = cache.call_inks(key.doc());
+    let slices = LaneSlices::of(frame.workspace, &inks, key)?;
+    Some(cache.rows(key)?.busy_within(&slices, window))
+}

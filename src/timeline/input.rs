@@ -1,0 +1,169 @@
+//! Mouse, wheel and touch over the timeline, as commands. Keys are in [`crate::view::shortcuts`].
+
+use super::cache::Cache;
+use super::draw::Frame;
+use super::hit::{self, Hit};
+use super::layout::{Lane, Layout};
+use crate::units::Span;
+use crate::view::{Command, Item, LaneKey, RankId, Viewport};
+use egui::{PointerButton, Pos2, Response, Ui, Vec2};
+
+/// What the drag that is going on does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Drag {
+    /// Moves time and lanes.
+    Pan,
+    /// Moves lanes only.
+    Scroll,
+    /// Selects a span that starts at this axis time.
+    Select(f64),
+}
+
+/// Points of wheel travel that halve the visible length.
+const HALVING_PT: f64 = 150.0;
+
+/// How far the lanes can be scrolled.
+pub fn scroll_limit(layout: &Layout, visible_pt: f32) -> f32 {
+    (layout.height_pt + 24.0 - visible_pt).max(0.0)
+}
+
+/// Turns this frame's input into commands.
+pub fn handle(
+    ui: &Ui,
+    response: &Response,
+    frame: &Frame<'_>,
+    layout: &Layout,
+    cache: &mut Cache,
+    out: &mut Vec<Command>,
+) {
+    drag(ui, response, frame, layout, cache, out);
+    if response.contains_pointer() && cache.drag.is_none() {
+        wheel(ui, frame, layout, out);
+    }
+    let Some(at) = response.interact_pointer_pos() else { return };
+    if at.x < frame.left_pt {
+        if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
+            gutter_click(frame, layout, at, response.double_clicked(), out);
+        }
+        return;
+    }
+    let found = || hit::at(frame, cache, layout, at.x, at.y);
+    if response.double_clicked_by(PointerButton::Primary) {
+        out.push(found().map_or(Command::ShowAll, |hit| zoom_to(frame, &hit)));
+    } else if response.clicked_by(PointerButton::Primary) {
+        click(frame, found(), out);
+    } else if response.clicked_by(PointerButton::Middle) {
+        out.extend(found().map(|hit| zoom_to(frame, &hit)));
+    }
+}
+
+/// The command that fills the view with what was hit.
+fn zoom_to(frame: &Frame<'_>, hit: &Hit) -> Command {
+    if let Item::Step(rank, step) = hit.item {
+        return Command::ShowStep(rank, step);
+    }
+    let span = match hit.bin {
+        Some(bin) => Some(bin.span.shifted(frame.offset_ns(hit.item.doc()))),
+        None => hit.item.span(frame.workspace),
+    };
+    let Some(span) = span else { return Command::ShowAll };
+    Command::Show(Viewport::around(span).span())
+}
+
+fn click(frame: &Frame<'_>, hit: Option<Hit>, out: &mut Vec<Command>) {
+    let item = hit.map(|hit| hit.item);
+    out.push(Command::Select(item));
+    match item {
+        None => out.push(Command::SelectSpan(None)),
+        Some(Item::Op(rank, _) | Item::Idle(rank, _) | Item::Step(rank, _)) => choose(frame, rank, out),
+        Some(_) => {}
+    }
+}
+
+fn choose(frame: &Frame<'_>, rank: RankId, out: &mut Vec<Command>) {
+    if frame.state.rank != Some(rank) {
+        out.push(Command::ChooseRank(rank));
+    }
+}
+
+/// A click on a name: a rank is chosen by its name and opened by its triangle, other lanes open by either.
+fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out: &mut Vec<Command>) {
+    let Some(lane) = layout.at(at.y - frame.origin_pt) else { return };
+    if let LaneKey::Rank(rank) = lane.key {
+        choose(frame, rank, out);
+        if !on_triangle(frame, lane, at) && !double {
+            return;
+        }
+    }
+    if lane.expanded.is_some() {
+        out.push(Command::ToggleLane(lane.key));
+    }
+}
+
+fn on_triangle(frame: &Frame<'_>, _lane: &Lane, at: Pos2) -> bool {
+    at.x < frame.gutter_left_pt + 24.0
+}
+
+fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, out: &mut Vec<Command>) {
+    let by = |button| response.dragged_by(button);
+    if !(by(PointerButton::Primary) || by(PointerButton::Middle)) {
+        cache.drag = None;
+        return;
+    }
+    let (origin, shift) = ui.input(|i| (i.pointer.press_origin(), i.modifiers.shift));
+    let Some((origin, at)) = origin.zip(response.interact_pointer_pos()) else { return };
+    let mode = *cache.drag.get_or_insert_with(|| {
+        if origin.x < frame.left_pt {
+            Drag::Scroll
+        } else if shift && by(PointerButton::Primary) {
+            Drag::Select(frame.time_at(origin.x))
+        } else {
+            Drag::Pan
+        }
+    });
+    let delta = response.drag_delta();
+    match mode {
+        Drag::Pan => {
+            if delta.x != 0.0 {
+                out.push(Command::PanBy(-f64::from(delta.x) / frame.width_pt()));
+            }
+            scroll(frame, layout, -delta.y, out);
+        }
+        Drag::Scroll => scroll(frame, layout, -delta.y, out),
+        Drag::Select(from_ns) => {
+            let to_ns = frame.time_at(at.x.clamp(frame.left_pt, frame.right_pt));
+            let (first, last) = (from_ns.min(to_ns), from_ns.max(to_ns));
+            out.push(Command::SelectSpan(Some(Span::new(first.round() as i64, last.round() as i64))));
+        }
+    }
+}
+
+fn wheel(ui: &Ui, frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
+    let (scroll_by, pinch, alt, at) =
+        ui.input(|i| (i.smooth_scroll_delta(), i.zoom_delta(), i.modifiers.alt, i.pointer.hover_pos()));
+    let Some(at) = at else { return };
+    let at_ns = frame.time_at(at.x.clamp(frame.left_pt, frame.right_pt));
+    if pinch != 1.0 {
+        out.push(Command::ZoomAt { at_ns, factor: 1.0 / f64::from(pinch) });
+    }
+    if scroll_by == Vec2::ZERO {
+        return;
+    }
+    if scroll_by.x.abs() > scroll_by.y.abs() {
+        out.push(Command::PanBy(-f64::from(scroll_by.x) / frame.width_pt()));
+    } else if alt || at.x < frame.left_pt {
+        scroll(frame, layout, -scroll_by.y, out);
+    } else {
+        out.push(Command::ZoomAt { at_ns, factor: (-f64::from(scroll_by.y) / HALVING_PT).exp2() });
+    }
+}
+
+/// Scrolls the lanes by `by_pt`, within what there is to see.
+fn scroll(frame: &Frame<'_>, layout: &Layout, by_pt: f32, out: &mut Vec<Command>) {
+    let limit = scroll_limit(layout, frame.bottom_pt - frame.top_pt);
+    let shown = frame.top_pt - frame.origin_pt;
+    let change = (shown + by_pt).clamp(0.0, limit) - frame.state.scroll_y_pt;
+    if change != 0.0 {
+        out.push(Command::ScrollBy(change));
+    }
+}

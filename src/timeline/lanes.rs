@@ -1,0 +1,265 @@
+//! What is on a lane: which slices of which table, and how they are put on rows.
+
+use super::ink::Ink;
+use super::rows::Rows;
+use super::slices::{Calls, Ops, Ranges, Slices, Spans};
+use crate::analysis::{Class, Classes};
+use crate::trace::{RangeKind, Rank};
+use crate::view::{Item, LISTED_GAP_NS, LaneKey, RankId, Workspace};
+
+/// Rows that a lane draws; some lanes draw several sets on top of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RowsKey {
+    /// What the lane is there for.
+    Lane(LaneKey),
+    /// Idle gaps long enough to be listed.
+    Listed(RankId),
+    /// Exposed communication.
+    Exposed(RankId),
+    /// NVTX marks of a thread.
+    Marks(usize, usize),
+}
+
+impl RowsKey {
+    /// Index of the document that holds the rows.
+    pub const fn doc(self) -> usize {
+        match self {
+            Self::Lane(lane) => lane.doc(),
+            Self::Listed(rank) | Self::Exposed(rank) => rank.doc,
+            Self::Marks(doc, _) => doc,
+        }
+    }
+
+    /// The item at index `at` of the table that the rows refer to.
+    pub fn item(self, workspace: &Workspace, at: u32) -> Option<Item> {
+        Some(match self {
+            Self::Listed(rank) => Item::Idle(rank, at),
+            Self::Exposed(_) => return None,
+            Self::Marks(doc, thread) => Item::Mark(doc, thread, at),
+            Self::Lane(lane) => match lane {
+                LaneKey::Idle(rank) => Item::Idle(rank, at),
+                LaneKey::Compute(rank)
+                | LaneKey::Communication(rank)
+                | LaneKey::Copies(rank)
+                | LaneKey::Stream(rank, _) => Item::Op(rank, at),
+                LaneKey::Nvtx(doc, thread) => Item::Nvtx(doc, thread, at),
+                LaneKey::Os(doc, thread) => Item::Os(doc, thread, at),
+                LaneKey::Launches(doc, process) => Item::Call(doc, process, at),
+                LaneKey::Api(doc, thread) => {
+                    Item::Call(doc, workspace.docs.get(doc)?.trace.threads.get(thread)?.process, at)
+                }
+                LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => {
+                    return None;
+                }
+            },
+        })
+    }
+}
+
+/// Lane of a rank that an operation is drawn on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OpLane {
+    /// Compute and fused kernels, graph blocks.
+    Compute,
+    /// Communication kernels.
+    Communication,
+    /// Copies and fills.
+    Copies,
+}
+
+impl OpLane {
+    /// The three lanes from top to bottom.
+    pub const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copies];
+
+    /// Lane of an operation of `class`.
+    pub const fn of(class: Class) -> Self {
+        match class {
+            Class::Communication(_) => Self::Communication,
+            Class::Copy => Self::Copies,
+            Class::Compute(_) | Class::Fused(_) | Class::Graph => Self::Compute,
+        }
+    }
+
+    /// Its key for `rank`.
+    pub const fn key(self, rank: RankId) -> LaneKey {
+        match self {
+            Self::Compute => LaneKey::Compute(rank),
+            Self::Communication => LaneKey::Communication(rank),
+            Self::Copies => LaneKey::Copies(rank),
+        }
+    }
+}
+
+/// Which lanes a rank has and under which of them each stream expands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RankLanes {
+    /// Lanes that hold anything.
+    pub lanes: Vec<OpLane>,
+    /// For each stream, the lane on which it spends the most time.
+    pub homes: Vec<OpLane>,
+}
+
+impl RankLanes {
+    /// One pass over the operations of `rank`.
+    pub fn of(rank: &Rank, classes: &Classes) -> Self {
+        let ops = Ops { table: &rank.ops, classes };
+        let mut time = vec![[(0_u64, 0_i64); 3]; rank.streams.len()];
+        for (at, (name, kind)) in rank.ops.name.iter().zip(&rank.ops.kind).enumerate() {
+            let lane = OpLane::of(classes.class(*name, *kind)) as usize;
+            let stream = rank.ops.stream.get(at).map_or(0, |s| *s as usize);
+            if let Some((count, ns)) = time.get_mut(stream).and_then(|lanes| lanes.get_mut(lane)) {
+                *count += 1;
+                *ns += ops.span(at as u32).len_ns();
+            }
+        }
+        let lanes = OpLane::ALL
+            .into_iter()
+            .filter(|lane| time.iter().any(|lanes| lanes.get(*lane as usize).is_some_and(|(count, _)| *count > 0)))
+            .collect();
+        let home = |lanes: &[(u64, i64); 3]| {
+            let most =
+                OpLane::ALL.into_iter().rev().max_by_key(|lane| lanes.get(*lane as usize).map(|(n, ns)| (*ns, *n)));
+            most.unwrap_or(OpLane::Compute)
+        };
+        Self { lanes, homes: time.iter().map(home).collect() }
+    }
+}
+
+/// The table behind a lane.
+pub enum LaneSlices<'a> {
+    /// GPU operations.
+    Ops(Ops<'a>),
+    /// API or OS runtime calls.
+    Calls(Calls<'a>),
+    /// NVTX ranges or marks.
+    Ranges(Ranges<'a>),
+    /// Idle gaps or exposed communication.
+    Spans(Spans<'a>),
+}
+
+impl Slices for LaneSlices<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        match self {
+            Self::Ops(s) => s.start_ns(at),
+            Self::Calls(s) => s.start_ns(at),
+            Self::Ranges(s) => s.start_ns(at),
+            Self::Spans(s) => s.start_ns(at),
+        }
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        match self {
+            Self::Ops(s) => s.end_ns(at),
+            Self::Calls(s) => s.end_ns(at),
+            Self::Ranges(s) => s.end_ns(at),
+            Self::Spans(s) => s.end_ns(at),
+        }
+    }
+
+    fn ink(&self, at: u32) -> Ink {
+        match self {
+            Self::Ops(s) => s.ink(at),
+            Self::Calls(s) => s.ink(at),
+            Self::Ranges(s) => s.ink(at),
+            Self::Spans(s) => s.ink(at),
+        }
+    }
+}
+
+impl<'a> LaneSlices<'a> {
+    /// The table that the rows of `key` refer to; `None` for lanes that show none.
+    pub fn of(workspace: &'a Workspace, call_inks: &'a [u8], key: RowsKey) -> Option<Self> {
+        let doc = workspace.docs.get(key.doc())?;
+        let (trace, analysis) = (&doc.trace, &doc.analysis);
+        let spans = |rank: RankId| analysis.ranks.get(rank.rank);
+        let api = |process: usize| {
+            let table = &trace.processes.get(process)?.api;
+            Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
+        };
+        Some(match key {
+            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => {
+                Self::Spans(Spans { spans: spans(rank)?.gaps.spans(), ink: Ink::IDLE })
+            }
+            RowsKey::Exposed(rank) => Self::Spans(Spans { spans: spans(rank)?.exposed.spans(), ink: Ink::EXPOSED }),
+            RowsKey::Marks(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.marks)),
+            RowsKey::Lane(lane) => match lane {
+                LaneKey::Compute(rank)
+                | LaneKey::Communication(rank)
+                | LaneKey::Copies(rank)
+                | LaneKey::Stream(rank, _) => {
+                    Self::Ops(Ops { table: &trace.ranks.get(rank.rank)?.ops, classes: &analysis.classes })
+                }
+                LaneKey::Nvtx(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.nvtx)),
+                LaneKey::Os(_, thread) => {
+                    let table = &trace.threads.get(thread)?.os;
+                    Self::Calls(Calls { table, inks: &[], otherwise: Ink::OS })
+                }
+                LaneKey::Api(_, thread) => api(trace.threads.get(thread)?.process)?,
+                LaneKey::Launches(_, process) => api(process)?,
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// Builds the rows of `key`; lanes that show no slices get none.
+pub fn build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Rows {
+    try_build(workspace, call_inks, key).unwrap_or_default()
+}
+
+fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Rows> {
+    let slices = LaneSlices::of(workspace, call_inks, key)?;
+    let doc = workspace.docs.get(key.doc())?;
+    let ops = |rank: RankId, inks, lane: OpLane| {
+        let table = &doc.trace.ranks.get(rank.rank)?.ops;
+        let on_lane = |at: &u32| {
+            let named = table.name.get(*at as usize).zip(table.kind.get(*at as usize));
+            named.is_some_and(|(name, kind)| OpLane::of(doc.analysis.classes.class(*name, *kind)) == lane)
+        };
+        Some(Rows::packed(&slices, inks, (0..table.len() as u32).filter(on_lane)))
+    };
+    Some(match (key, &slices) {
+        (RowsKey::Listed(_), LaneSlices::Spans(all)) => {
+            let listed = |at: &u32| all.span(*at).len_ns() >= LISTED_GAP_NS;
+            Rows::packed(&slices, Ink::IDLE.only(), (0..all.spans.len() as u32).filter(listed))
+        }
+        (_, LaneSlices::Spans(all)) => Rows::packed(&slices, all.ink.only(), 0..all.spans.len() as u32),
+        (RowsKey::Marks(..), LaneSlices::Ranges(marks)) => {
+            Rows::packed(&slices, Ink::NVTX.only(), 0..marks.0.len() as u32)
+        }
+        (_, LaneSlices::Ranges(ranges)) => {
+            let crossing = |at: u32| ranges.0.kind.get(at as usize) == Some(&RangeKind::StartEnd);
+            Rows::nested(&slices, Ink::NVTX.only(), 0..ranges.0.len() as u32, crossing)
+        }
+        (RowsKey::Lane(LaneKey::Compute(rank)), _) => ops(rank, Ink::COMPUTE_LANE, OpLane::Compute)?,
+        (RowsKey::Lane(LaneKey::Communication(rank)), _) => {
+            ops(rank, Ink::COMMUNICATION.only(), OpLane::Communication)?
+        }
+        (RowsKey::Lane(LaneKey::Copies(rank)), _) => ops(rank, Ink::COPY.only(), OpLane::Copies)?,
+        (RowsKey::Lane(LaneKey::Stream(rank, stream)), _) => {
+            let table = &doc.trace.ranks.get(rank.rank)?.ops;
+            let on_stream = |at: &u32| table.stream.get(*at as usize).is_some_and(|s| *s as usize == stream);
+            Rows::packed(&slices, Ink::GPU_LANE, (0..table.len() as u32).filter(on_stream))
+        }
+        (RowsKey::Lane(LaneKey::Api(_, thread)), _) => {
+            Rows::nested(&slices, Ink::HOST_LANE, doc.trace.threads.get(thread)?.api.clone(), |_| false)
+        }
+        (RowsKey::Lane(LaneKey::Launches(_, process)), _) => {
+            let table = &doc.trace.processes.get(process)?.api;
+            let threads = doc.trace.threads.iter().filter(|t| t.process == process && !t.api.is_empty()).count();
+            let all = 0..table.len() as u32;
+            if threads < 2 {
+                Rows::packed(&slices, Ink::HOST_LANE, all)
+            } else {
+                // Threads follow each other in the table; the sort merges their sorted runs.
+                let mut order: Vec<u32> = all.collect();
+                order.sort_by_key(|at| slices.start_ns(*at));
+                Rows::packed(&slices, Ink::HOST_LANE, order.iter().copied())
+            }
+        }
+        (RowsKey::Lane(LaneKey::Os(..)), LaneSlices::Calls(calls)) => {
+            Rows::nested(&slices, Ink::OS.only(), 0..calls.table.len() as u32, |_| false)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,334 @@
+//! Which lanes there are, from top to bottom, and how high each is. Heights are in points, time plays no part.
+//!
+//! ```text
+//! rank header with the step strip
+//!   NVTX of each thread, idle and exposed marks, compute, communication, copies (each expands to its streams)
+//!   CPU launches (expands to threads), OS runtime (expands to threads)
+//! process header, for processes without GPU work
+//! ```
+
+use super::cache::Cache;
+use super::lanes::{OpLane, RowsKey};
+use crate::trace::Trace;
+use crate::view::{LaneKey, RankId, ViewState, Workspace};
+
+/// More ranks than this start collapsed.
+const OPEN_RANKS: usize = 4;
+/// Nested rows that a collapsed NVTX or API lane shows.
+const NESTED_ROWS: usize = 6;
+/// Threads with NVTX that are shown although they launch nothing.
+const IDLE_NVTX_THREADS: usize = 3;
+/// Free points below the rows of a lane.
+pub const LANE_GAP_PT: f32 = 3.0;
+
+/// One lane, placed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lane {
+    /// What it shows.
+    pub key: LaneKey,
+    /// Top, in points from the top of the first lane.
+    pub top_pt: f32,
+    /// Height including the gap below.
+    pub height_pt: f32,
+    /// Height of a row.
+    pub row_pt: f32,
+    /// Rows shown.
+    pub rows: usize,
+    /// Rows that a collapsed lane leaves out.
+    pub hidden_rows: usize,
+    /// True when the last row shows marks.
+    pub has_marks: bool,
+    /// Nesting of its name in the gutter.
+    pub depth: u8,
+    /// Whether it is expanded; `None` when it cannot be.
+    pub expanded: Option<bool>,
+    /// The rank whose block it stands in.
+    pub rank: Option<RankId>,
+}
+
+impl Lane {
+    /// Bottom, in points from the top of the first lane.
+    pub fn bottom_pt(&self) -> f32 {
+        self.top_pt + self.height_pt
+    }
+
+    /// True for headers of a rank or process.
+    pub fn is_header(&self) -> bool {
+        matches!(self.key, LaneKey::Rank(_) | LaneKey::Process(..))
+    }
+
+    /// The row on which it shows marks, when it has any.
+    pub fn mark_row(&self) -> Option<usize> {
+        self.has_marks.then(|| self.rows.saturating_sub(1))
+    }
+
+    /// The rows it draws.
+    pub fn rows_key(&self) -> Option<RowsKey> {
+        match self.key {
+            LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => None,
+            key => Some(RowsKey::Lane(key)),
+        }
+    }
+}
+
+/// All lanes in order; tops ascend.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layout {
+    /// The lanes.
+    pub lanes: Vec<Lane>,
+    /// Height of all of them.
+    pub height_pt: f32,
+}
+
+impl Layout {
+    /// Lays out the lanes of `workspace`, building the rows that decide their heights.
+    pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache) -> Self {
+        cache.follow(workspace);
+        let lanes = Outline::of(workspace, state, cache).lanes;
+        let mut needed: Vec<RowsKey> = lanes.iter().filter_map(Lane::rows_key).collect();
+        for lane in &lanes {
+            match lane.key {
+                LaneKey::Idle(rank) => needed.extend([RowsKey::Listed(rank), RowsKey::Exposed(rank)]),
+                LaneKey::Nvtx(doc, thread) => needed.push(RowsKey::Marks(doc, thread)),
+                _ => {}
+            }
+        }
+        cache.prepare(workspace, &needed);
+        let mut layout = Self { lanes, height_pt: 0.0 };
+        for lane in &mut layout.lanes {
+            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
+            let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
+            lane.top_pt = layout.height_pt;
+            lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
+                if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
+            size(lane, rows, scale.clamp(0.5, 6.0), state);
+            layout.height_pt += lane.height_pt;
+        }
+        layout
+    }
+
+    /// The lanes that touch `top_pt..bottom_pt`.
+    pub fn within(&self, top_pt: f32, bottom_pt: f32) -> &[Lane] {
+        let first = self.lanes.partition_point(|lane| lane.bottom_pt() <= top_pt);
+        let last = self.lanes.partition_point(|lane| lane.top_pt < bottom_pt);
+        self.lanes.get(first..last.max(first)).unwrap_or(&[])
+    }
+
+    /// The lane at `y_pt`.
+    pub fn at(&self, y_pt: f32) -> Option<&Lane> {
+        let lane = self.lanes.get(self.lanes.partition_point(|lane| lane.bottom_pt() <= y_pt))?;
+        (lane.top_pt <= y_pt).then_some(lane)
+    }
+
+    /// Top and bottom of the block of `rank`, header included.
+    pub fn block(&self, rank: RankId) -> Option<(f32, f32)> {
+        let mut own = self.lanes.iter().filter(|lane| lane.rank == Some(rank));
+        let first = own.next()?;
+        Some((first.top_pt, own.next_back().unwrap_or(first).bottom_pt()))
+    }
+}
+
+/// Sets rows and heights of `lane`, which has `rows` rows in all.
+fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
+    // (height shared by all rows, lowest row) or a fixed row height for lanes that nest.
+    let shared = |total_pt: f32, least_pt: f32| (total_pt / rows.max(1) as f32).max(least_pt);
+    let slim = lane.expanded.is_none() && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
+    let (row_pt, limit) = match lane.key {
+        LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, None),
+        LaneKey::Process(..) => (24.0, None),
+        LaneKey::Compute(_) if slim => (shared(14.0, 2.0), None),
+        LaneKey::Communication(_) if slim => (shared(9.0, 2.0), None),
+        LaneKey::Compute(_) => (shared(30.0, 9.0), None),
+        LaneKey::Communication(_) => (shared(24.0, 9.0), None),
+        LaneKey::Copies(_) => (shared(16.0, 6.0), None),
+        LaneKey::Stream(..) => (shared(18.0, 9.0), None),
+        LaneKey::Idle(_) => (16.0, None),
+        LaneKey::Launches(..) => (shared(16.0, 5.0), None),
+        LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
+            let limit = if lane.expanded == Some(true) { usize::MAX } else { NESTED_ROWS };
+            (15.0, Some(limit))
+        }
+        LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, None),
+    };
+    lane.rows = rows.max(1).min(limit.unwrap_or(usize::MAX));
+    lane.hidden_rows = rows.saturating_sub(lane.rows);
+    if limit.is_some() && rows > NESTED_ROWS {
+        lane.expanded = Some(state.toggled.contains(&lane.key));
+    }
+    if lane.has_marks {
+        lane.rows = if rows == 0 { 1 } else { lane.rows + 1 };
+    }
+    lane.row_pt = (row_pt * scale).round().max(2.0);
+    lane.height_pt = lane.row_pt * lane.rows as f32 + if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
+}
+
+/// The order of lanes, without heights.
+struct Outline<'a> {
+    workspace: &'a Workspace,
+    state: &'a ViewState,
+    lanes: Vec<Lane>,
+    rank: Option<RankId>,
+}
+
+impl<'a> Outline<'a> {
+    fn of(workspace: &'a Workspace, state: &'a ViewState, cache: &Cache) -> Self {
+        let mut outline = Self { workspace, state, lanes: Vec::new(), rank: None };
+        let many = workspace.ranks().count() > OPEN_RANKS;
+        for (doc, d) in workspace.docs.iter().enumerate() {
+            let lanes = cache.rank_lanes(doc);
+            for process in 0..d.trace.processes.len() {
+                let mut ranks = d
+                    .trace
+                    .ranks
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, r)| r.process == process)
+                    .map(|(rank, _)| rank)
+                    .peekable();
+                if ranks.peek().is_none() {
+                    outline.process_alone(doc, process);
+                }
+                // The host side of a process stands once, in the block of its first rank.
+                for (nth, rank) in ranks.enumerate() {
+                    let id = RankId { doc, rank };
+                    let own = lanes.get(rank).cloned().unwrap_or_default();
+                    outline.rank(id, process, nth == 0, !many, &own);
+                }
+            }
+        }
+        outline
+    }
+
+    fn trace(&self, doc: usize) -> Option<&'a Trace> {
+        self.workspace.docs.get(doc).map(|d| &*d.trace)
+    }
+
+    fn is_open(&self, key: LaneKey, by_default: bool) -> bool {
+        self.state.toggled.contains(&key) != by_default
+    }
+
+    fn push(&mut self, key: LaneKey, depth: u8, expanded: Option<bool>) {
+        self.lanes.push(Lane {
+            key,
+            top_pt: 0.0,
+            height_pt: 0.0,
+            row_pt: 0.0,
+            rows: 1,
+            hidden_rows: 0,
+            has_marks: false,
+            depth,
+            expanded,
+            rank: self.rank,
+        });
+    }
+
+    fn rank(&mut self, id: RankId, process: usize, with_host: bool, by_default: bool, own: &super::lanes::RankLanes) {
+        self.rank = Some(id);
+        let open = self.is_open(LaneKey::Rank(id), by_default);
+        self.push(LaneKey::Rank(id), 0, Some(open));
+        if !open {
+            for lane in own.lanes.iter().filter(|lane| **lane != OpLane::Copies) {
+                self.push(lane.key(id), 1, None);
+            }
+            self.rank = None;
+            return;
+        }
+        if with_host && self.state.nvtx {
+            self.nvtx(id.doc, process);
+        }
+        for lane in &own.lanes {
+            let key = lane.key(id);
+            let streams: Vec<usize> =
+                own.homes.iter().enumerate().filter(|(_, home)| *home == lane).map(|(at, _)| at).collect();
+            let open = self.is_open(key, false);
+            self.push(key, 1, Some(open));
+            if open {
+                for stream in streams {
+                    self.push(LaneKey::Stream(id, stream), 2, None);
+                }
+            }
+        }
+        if self.state.marks {
+            self.push(LaneKey::Idle(id), 1, None);
+        }
+        if with_host {
+            self.host(id.doc, process);
+        }
+        self.rank = None;
+    }
+
+    fn process_alone(&mut self, doc: usize, process: usize) {
+        let Some(trace) = self.trace(doc) else { return };
+        let own = || trace.threads.iter().filter(|t| t.process == process);
+        if own().all(|t| t.nvtx.is_empty() && t.marks.is_empty() && t.api.is_empty() && t.os.is_empty()) {
+            return;
+        }
+        let key = LaneKey::Process(doc, process);
+        let open = self.is_open(key, own().any(|t| !t.nvtx.is_empty() || !t.api.is_empty()));
+        self.push(key, 0, Some(open));
+        if open {
+            if self.state.nvtx {
+                self.nvtx(doc, process);
+            }
+            self.host(doc, process);
+        }
+    }
+
+    /// NVTX rows of the threads of `process`; threads that launch nothing hide behind a header when there are many.
+    fn nvtx(&mut self, doc: usize, process: usize) {
+        let Some(trace) = self.trace(doc) else { return };
+        let threads = trace
+            .threads
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| t.process == process && (!t.nvtx.is_empty() || !t.marks.is_empty()));
+        let (mut main, mut other): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        for (at, thread) in threads {
+            if thread.api.is_empty() { other.push(at) } else { main.push(at) }
+        }
+        if other.len() <= IDLE_NVTX_THREADS {
+            main.append(&mut other);
+        }
+        // The thread with the most ranges tells the most about the step.
+        main.sort_by_key(|at| std::cmp::Reverse(trace.threads.get(*at).map_or(0, |t| t.nvtx.len())));
+        for thread in main {
+            self.push(LaneKey::Nvtx(doc, thread), 1, None);
+        }
+        if !other.is_empty() {
+            let key = LaneKey::OtherNvtx(doc, process);
+            let open = self.is_open(key, false);
+            self.push(key, 1, Some(open));
+            if open {
+                for thread in other {
+                    self.push(LaneKey::Nvtx(doc, thread), 2, None);
+                }
+            }
+        }
+    }
+
+    /// Launches and OS runtime calls of `process`.
+    fn host(&mut self, doc: usize, process: usize) {
+        let Some(trace) = self.trace(doc) else { return };
+        let own = || trace.threads.iter().enumerate().filter(|(_, t)| t.process == process);
+        if own().any(|(_, t)| !t.api.is_empty()) {
+            let key = LaneKey::Launches(doc, process);
+            let open = self.is_open(key, false);
+            self.push(key, 1, Some(open));
+            if open {
+                for (thread, _) in own().filter(|(_, t)| !t.api.is_empty()) {
+                    self.push(LaneKey::Api(doc, thread), 2, None);
+                }
+            }
+        }
+        if own().any(|(_, t)| !t.os.is_empty()) {
+            let key = LaneKey::OsRuntime(doc, process);
+            let open = self.is_open(key, false);
+            self.push(key, 1, Some(open));
+            if open {
+                for (thread, _) in own().filter(|(_, t)| !t.os.is_empty()) {
+                    self.push(LaneKey::Os(doc, thread), 2, None);
+                }
+            }
+        }
+    }
+}

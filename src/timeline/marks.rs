@@ -1,0 +1,136 @@
+//! Idle gaps and exposed communication as marks of their own: at any zoom, and readable without colour.
+//!
+//! A gap long enough to be listed, and every exposed interval, is at least [`MARK_PX`] pixels wide, but never covers
+//! the next mark of its kind.
+
+use super::bins::{Piece, pieces};
+use super::cache::Cache;
+use super::draw::{Block, DrawList, Frame, Label, Tone, bin};
+use super::ink::Ink;
+use super::lanes::{LaneSlices, RowsKey};
+use super::layout::Lane;
+use super::slices::Slices;
+use crate::format;
+use crate::view::{LaneKey, RankId};
+
+/// Least width of a mark in physical pixels.
+pub const MARK_PX: f32 = 2.0;
+/// Height of the strip that marks exposed communication.
+const STRIP_PT: f32 = 3.0;
+/// From this width on exposed communication is hatched.
+const HATCH_MIN_PT: f32 = 5.0;
+
+/// Colour of an idle gap. All are alike until the analysis knows their causes.
+fn gap_ink(_rank: RankId, _gap: u32) -> Ink {
+    Ink::IDLE
+}
+
+/// Adds the marks that belong on `lane`.
+pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
+    match lane.key {
+        LaneKey::Nvtx(doc, thread) if lane.has_marks => nvtx(frame, cache, lane, (doc, thread), list),
+        LaneKey::Communication(_) | LaneKey::Idle(_) if !frame.state.marks => {}
+        LaneKey::Communication(rank) => exposed(frame, cache, lane, rank, list),
+        LaneKey::Idle(rank) => idle(frame, cache, lane, rank, list),
+        _ => {}
+    }
+}
+
+/// The pieces of a set of marks, and the edges of each after widening.
+fn widened(frame: &Frame<'_>, cache: &Cache, key: RowsKey) -> Vec<(Piece, u32, f32, f32)> {
+    let inks = cache.call_inks(key.doc());
+    let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else {
+        return Vec::new();
+    };
+    let Some(row) = rows.rows.first() else { return Vec::new() };
+    let mut found = Vec::new();
+    pieces(&rows, row, &slices, frame.window(key.doc()), frame.bin_ns(), &mut found);
+    let spans: Vec<(f32, f32)> = found
+        .iter()
+        .map(|piece| {
+            // A single mark is drawn where it is, not over its whole bin.
+            let own = if piece.count == 1 { slices.span(row.slice(piece.first as usize)) } else { piece.span };
+            frame.edges(key.doc(), own)
+        })
+        .collect();
+    let wide = widen(&spans, MARK_PX * frame.px_pt());
+    found.into_iter().zip(wide).map(|(piece, (x0, x1))| (piece, row.slice(piece.first as usize), x0, x1)).collect()
+}
+
+/// Edges at least `least` apart, but not past the left edge of the next.
+fn widen(spans: &[(f32, f32)], least: f32) -> Vec<(f32, f32)> {
+    let next = spans.iter().skip(1).map(|(x0, _)| *x0).chain(std::iter::once(f32::INFINITY));
+    spans.iter().zip(next).map(|((x0, x1), next)| (*x0, x1.max((x0 + least).min(next)))).collect()
+}
+
+/// NVTX marks: a tick each, with its name when the next one leaves room.
+fn nvtx(frame: &Frame<'_>, cache: &Cache, lane: &Lane, (doc, thread): (usize, usize), list: &mut DrawList) {
+    let (y0, y1) = frame.row_edges(lane, lane.rows.saturating_sub(1));
+    let key = RowsKey::Marks(doc, thread);
+    let found = widened(frame, cache, key);
+    for (at, (piece, mark, x0, x1)) in found.iter().enumerate() {
+        list.data.push(Block { x0: *x0, x1: *x1, y0, y1, tone: Tone::Solid(Ink::SYNC) });
+        let room = found.get(at + 1).map_or(frame.right_pt, |(_, _, next, _)| *next) - x1;
+        if piece.count == 1 && room >= 30.0 {
+            let (name, _) = super::label::text_of(frame.workspace, key, *mark, piece.span);
+            let x1 = (x1 + room.min(160.0)).min(frame.right_pt);
+            list.labels.push(Label { x0: *x0, x1, y0, y1, name, detail: String::new(), on: Tone::Line });
+        }
+    }
+}
+
+fn exposed(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut DrawList) {
+    let y0 = frame.row_edges(lane, 0).0;
+    let y1 = frame.row_edges(lane, lane.rows.saturating_sub(1)).1;
+    let strip = y0 + STRIP_PT.min((y1 - y0) / 3.0);
+    for (_, _, x0, x1) in widened(frame, cache, RowsKey::Exposed(rank)) {
+        list.marks.push(Block { x0, x1, y0, y1: frame.snap(strip), tone: Tone::Solid(Ink::EXPOSED) });
+        if x1 - x0 < HATCH_MIN_PT {
+            continue;
+        }
+        list.hatches.push(Block { x0, x1, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
+        let px = frame.px_pt();
+        for edge in [x0, x1 - px] {
+            list.marks.push(Block { x0: edge, x1: edge + px, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
+        }
+    }
+}
+
+fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut DrawList) {
+    let (y0, y1) = frame.row_edges(lane, 0);
+    // The strip of exposed communication runs along the bottom, the gaps above it.
+    let strip = frame.snap(y1 - STRIP_PT);
+    for (_, _, x0, x1) in widened(frame, cache, RowsKey::Exposed(rank)) {
+        list.marks.push(Block { x0, x1, y0: strip, y1, tone: Tone::Solid(Ink::EXPOSED) });
+    }
+    let gaps = (y0, strip - frame.px_pt());
+    for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Lane(LaneKey::Idle(rank))) {
+        if !piece.whole {
+            bin(frame, rank.doc, &piece, gaps, &mut list.data);
+            continue;
+        }
+        let tone = Tone::Solid(gap_ink(rank, gap));
+        list.data.push(Block { x0, x1, y0: gaps.0, y1: gaps.1, tone });
+        let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
+        if x1 - x0 >= 30.0 {
+            let (name, detail) = (format::duration(piece.span.len_ns()), String::new());
+            list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, on: tone });
+        }
+    }
+    for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Listed(rank)) {
+        if !piece.whole {
+            list.marks.push(Block { x0, x1, y0: gaps.0, y1: gaps.1, tone: Tone::Half(gap_ink(rank, gap)) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::widen;
+
+    #[test]
+    fn a_narrow_mark_is_widened_up_to_its_neighbour() {
+        let wide = widen(&[(0.0, 0.1), (1.0, 1.2), (10.0, 30.0)], 2.0);
+        assert_eq!(wide, [(0.0, 1.0), (1.0, 3.0), (10.0, 30.0)]);
+    }
+}

@@ -1,0 +1,85 @@
+//! The time axis: ticks at 1, 2 or 5 times a power of ten.
+
+use super::color::Palette;
+use super::draw::Frame;
+use super::paint::LANE_FONT;
+use crate::format;
+use crate::view::Viewport;
+use egui::{Align2, Painter, Rect, Stroke, pos2};
+
+/// Least distance of ticks with text.
+const TICK_PT: f64 = 96.0;
+
+/// Distance of ticks in nanoseconds: the smallest of 1, 2, 5 times a power of ten that is at least `least_ns`.
+pub fn tick_ns(least_ns: f64) -> i64 {
+    if !(least_ns.is_finite() && least_ns > 1.0) {
+        return 1;
+    }
+    let power = 10_f64.powf(least_ns.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= least_ns * 0.999_999).unwrap_or(10.0);
+    (factor * power).min(1e18).round() as i64
+}
+
+/// Axis times of the ticks in `view`, in order, `tick_ns` apart.
+pub fn ticks(view: Viewport, tick_ns: i64) -> impl Iterator<Item = i64> {
+    let step = tick_ns.max(1);
+    let first = (view.start_ns / step as f64).ceil() as i64;
+    let count = (view.len_ns / step as f64).ceil().clamp(0.0, 10_000.0) as i64;
+    (first..=first.saturating_add(count))
+        .map(move |n| n.saturating_mul(step))
+        .take_while(move |at| (*at as f64) <= view.end_ns())
+}
+
+/// Paints the axis into `rect`, and grid lines through the lanes with `lanes`.
+pub fn paint(painter: &Painter, lanes: &Painter, frame: &Frame<'_>, palette: &Palette, rect: Rect) {
+    painter.rect_filled(rect, 0.0, palette.panel);
+    let view = frame.viewport();
+    let tick = tick_ns(view.ns_per_px(frame.width_pt()) * TICK_PT);
+    for at_ns in ticks(view, tick) {
+        let x = frame.x_of(at_ns as f64);
+        lanes.vline(x, frame.top_pt..=frame.bottom_pt, Stroke::new(frame.px_pt(), palette.grid.gamma_multiply(0.7)));
+        painter.vline(x, rect.bottom() - 5.0..=rect.bottom(), Stroke::new(1.0, palette.text_dim));
+        let text = format::time_at(at_ns, tick);
+        let galley = painter.layout_no_wrap(text, LANE_FONT, palette.text_dim);
+        // A text that would be cut at the edge is left out; its tick stays.
+        let left = x + 4.0;
+        if left >= frame.left_pt && left + galley.size().x <= frame.right_pt {
+            painter.galley(pos2(left, rect.center().y - galley.size().y / 2.0), galley, palette.text_dim);
+        }
+    }
+    painter.hline(rect.x_range(), rect.bottom(), Stroke::new(frame.px_pt(), palette.grid));
+}
+
+/// Paints the visible length into the corner above the lane names.
+pub fn paint_corner(painter: &Painter, frame: &Frame<'_>, palette: &Palette, rect: Rect) {
+    painter.rect_filled(rect, 0.0, palette.panel);
+    let text = format!("{} visible", format::duration_f(frame.viewport().len_ns));
+    painter.text(pos2(rect.right() - 8.0, rect.center().y), Align2::RIGHT_CENTER, text, LANE_FONT, palette.text_dim);
+    painter.hline(rect.x_range(), rect.bottom(), Stroke::new(frame.px_pt(), palette.grid));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ticks_are_one_two_or_five() {
+        assert_eq!([0.1, 1.0, 1.1, 3.0, 10.0, 11.0, 49.0, 51.0].map(tick_ns), [1, 1, 2, 5, 10, 20, 50, 100]);
+        assert_eq!(tick_ns(f64::NAN), 1);
+    }
+
+    #[test]
+    fn the_first_tick_is_the_first_in_view() {
+        let view = Viewport { start_ns: -15.0, len_ns: 40.0 };
+        assert_eq!(ticks(view, 10).collect::<Vec<_>>(), [-10, 0, 10, 20]);
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_never_crowd(least in 0.001..1e15_f64) {
+            let tick = tick_ns(least);
+            prop_assert!(tick as f64 >= least * 0.99999 && (tick as f64) <= (least * 2.6).max(1.0));
+        }
+    }
+}

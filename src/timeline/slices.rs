@@ -1,0 +1,115 @@
+//! One way to read start, end and ink of anything that a lane shows, without copying it.
+
+use super::ink::Ink;
+use crate::analysis::Classes;
+use crate::trace::{CallTable, OpTable, RangeTable};
+use crate::units::Span;
+
+/// Slices by index, sorted by start within each row that refers to them. An index past the end reads as an instant
+/// at time 0.
+pub trait Slices: Sync {
+    /// Start of slice `at` in nanoseconds of its file.
+    fn start_ns(&self, at: u32) -> i64;
+    /// End of slice `at`.
+    fn end_ns(&self, at: u32) -> i64;
+    /// Ink of slice `at`.
+    fn ink(&self, at: u32) -> Ink;
+
+    /// Span of slice `at`.
+    fn span(&self, at: u32) -> Span {
+        Span::new(self.start_ns(at), self.end_ns(at))
+    }
+}
+
+fn read(column: &[i64], at: u32) -> i64 {
+    column.get(at as usize).copied().unwrap_or(0)
+}
+
+/// GPU operations of a rank.
+pub struct Ops<'a> {
+    /// The operations.
+    pub table: &'a OpTable,
+    /// Their classes.
+    pub classes: &'a Classes,
+}
+
+impl Slices for Ops<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        read(&self.table.start_ns, at)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        read(&self.table.end_ns, at)
+    }
+
+    fn ink(&self, at: u32) -> Ink {
+        match (self.table.name.get(at as usize), self.table.kind.get(at as usize)) {
+            (Some(name), Some(kind)) => Ink::of(self.classes.class(*name, *kind)),
+            _ => Ink::COPY,
+        }
+    }
+}
+
+/// API calls of a process.
+pub struct Calls<'a> {
+    /// The calls.
+    pub table: &'a CallTable,
+    /// Ink by name, see [`super::ink::call_inks`]; empty when all calls look the same.
+    pub inks: &'a [u8],
+    /// Ink of names that `inks` does not hold.
+    pub otherwise: Ink,
+}
+
+impl Slices for Calls<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        read(&self.table.start_ns, at)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        read(&self.table.end_ns, at)
+    }
+
+    fn ink(&self, at: u32) -> Ink {
+        let name = self.table.name.get(at as usize);
+        name.and_then(|name| self.inks.get(name.0 as usize)).map_or(self.otherwise, |ink| Ink(*ink))
+    }
+}
+
+/// NVTX ranges or marks of a thread.
+pub struct Ranges<'a>(pub &'a RangeTable);
+
+impl Slices for Ranges<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        read(&self.0.start_ns, at)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        read(&self.0.end_ns, at)
+    }
+
+    fn ink(&self, _at: u32) -> Ink {
+        Ink::NVTX
+    }
+}
+
+/// Spans of one ink, such as idle gaps.
+pub struct Spans<'a> {
+    /// The spans.
+    pub spans: &'a [Span],
+    /// Their ink.
+    pub ink: Ink,
+}
+
+impl Slices for Spans<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        self.spans.get(at as usize).map_or(0, |s| s.start_ns)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        self.spans.get(at as usize).map_or(0, |s| s.end_ns)
+    }
+
+    fn ink(&self, _at: u32) -> Ink {
+        self.ink
+    }
+}

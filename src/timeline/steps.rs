@@ -1,0 +1,60 @@
+//! The step strip at the top of a rank, and the step boundaries through its lanes.
+
+use super::draw::{Block, DrawList, Frame, Label, Tone};
+use super::layout::{Lane, Layout};
+use crate::analysis::{Step, StepEdge};
+use crate::format;
+use crate::view::{LaneKey, RankId};
+
+/// Boundaries closer than this are not drawn through the lanes.
+const LINE_GAP_PT: f32 = 6.0;
+/// Steps narrower than this are drawn as one.
+const STRIP_MIN_PT: f32 = 2.0;
+
+/// Steps of `rank` (time of the document), sorted and disjoint.
+pub fn steps_of<'a>(frame: &Frame<'a>, rank: RankId) -> &'a [Step] {
+    let doc = frame.workspace.docs.get(rank.doc);
+    let steps = doc.and_then(|d| d.analysis.ranks.get(rank.rank)).and_then(|r| r.steps.as_ref());
+    steps.map_or(&[], |steps| &steps.steps)
+}
+
+/// Adds the strip of a rank's header `lane` and the boundaries of its block. Costs a binary search per step drawn.
+pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList) {
+    let LaneKey::Rank(id) = lane.key else { return };
+    let steps = steps_of(frame, id);
+    let window = frame.window(id.doc);
+    let (y0, y1) = frame.row_edges(lane, 0);
+    let Some((_, bottom_pt)) = layout.block(id) else { return };
+    let bottom = frame.snap(frame.origin_pt + bottom_pt);
+    let mut at = steps.partition_point(|s| s.window.end_ns <= window.start_ns);
+    let mut last_line = f32::NEG_INFINITY;
+    while let Some(step) = steps.get(at).filter(|s| s.window.start_ns < window.end_ns) {
+        let (x0, x1) = frame.edges(id.doc, step.window);
+        let tone = if at % 2 == 0 { Tone::Step } else { Tone::Header };
+        list.back.push(Block { x0, x1: x1.max(x0 + frame.px_pt()), y0, y1, tone });
+        for x in [x0, x1] {
+            if x >= last_line + LINE_GAP_PT && x > frame.left_pt && x < frame.right_pt {
+                list.marks.push(Block { x0: x, x1: x + frame.px_pt(), y0, y1: bottom, tone: Tone::Boundary });
+                last_line = x;
+            }
+        }
+        let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
+        if x1 - x0 >= 26.0 {
+            let (name, detail) = (caption(step), format::duration(step.window.len_ns()));
+            list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, on: tone });
+        }
+        // Past steps too narrow to be told apart.
+        let narrow_ns = frame.time_at(x0 + STRIP_MIN_PT) as i64 - frame.offset_ns(id.doc);
+        at = steps.partition_point(|s| s.window.start_ns < narrow_ns).max(at + 1);
+    }
+}
+
+fn caption(step: &Step) -> String {
+    let name = super::label::safe(&step.name);
+    match step.edge {
+        Some(StepEdge::WarmUp) => format!("{name} (warm-up)"),
+        Some(StepEdge::Cut) => format!("{name} (cut)"),
+        Some(StepEdge::Outlier) => format!("{name} (outlier)"),
+        None => name.into_owned(),
+    }
+}

@@ -1,0 +1,230 @@
+//! What is under the pointer, in words, beside the pointer and never over the thing itself.
+
+use super::color::Palette;
+use super::draw::Frame;
+use super::gutter::thread_name;
+use super::hit::Hit;
+use super::label;
+use super::paint::{LANE_FONT, TEXT_FONT};
+use crate::analysis::Class;
+use crate::format;
+use crate::trace::{OpKind, Trace};
+use crate::units::Span;
+use crate::view::{Item, RankId, Workspace};
+use egui::text::LayoutJob;
+use egui::{Painter, Pos2, Rect, Stroke, pos2, vec2};
+
+/// Widest text.
+const WIDTH_PT: f32 = 360.0;
+const MARGIN_PT: f32 = 8.0;
+
+/// A tooltip's heading and its lines of name and value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    /// First line.
+    pub title: String,
+    /// Name and value.
+    pub lines: Vec<(&'static str, String)>,
+}
+
+/// What to say about `hit`.
+pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
+    let Some(bin) = hit.bin else { return of_item(frame, hit.item) };
+    let share = bin.busy_ns as f64 / bin.span.len_ns().max(1) as f64;
+    let longest = label::name_of(frame.workspace, hit.item);
+    let length = hit.item.span(frame.workspace).map_or(0, Span::len_ns);
+    Text {
+        title: format!("{} operations drawn as one", format::count(u64::from(bin.count))),
+        lines: vec![
+            ("Within", format::duration(bin.span.len_ns())),
+            ("Busy", format::percent(Some(share))),
+            ("Longest", format!("{longest}  {}", format::duration(length))),
+        ],
+    }
+}
+
+fn of_item(frame: &Frame<'_>, item: Item) -> Text {
+    let workspace = frame.workspace;
+    let mut text = Text { title: title(workspace, item), lines: Vec::new() };
+    let Some(span) = item.span(workspace) else { return text };
+    let instant = matches!(item, Item::Mark(..));
+    if !instant {
+        text.lines.push(("Duration", format::duration(span.len_ns())));
+    }
+    text.lines.push(("Start", format::time_at(span.start_ns, tick(frame, span))));
+    if let Some(doc) = workspace.docs.get(item.doc()) {
+        about(workspace, &doc.trace, item, &mut text.lines);
+    }
+    if let Some((step, share)) = share_of_step(workspace, item, span) {
+        text.lines.push(("Share", format!("{} of {step}", format::percent(Some(share)))));
+    }
+    text
+}
+
+/// Precision at which a start is worth telling: a hundredth of the item, but no finer than a pixel is wide.
+fn tick(frame: &Frame<'_>, span: Span) -> i64 {
+    let pixel = frame.viewport().ns_per_px(frame.width_pt()) as i64;
+    (span.len_ns() / 100).min(pixel).max(1)
+}
+
+fn title(workspace: &Workspace, item: Item) -> String {
+    let full = match item {
+        Item::Op(id, op) => workspace.rank(id).and_then(|(doc, rank)| {
+            let name = rank.ops.name.get(op as usize)?;
+            Some(label::safe(doc.trace.op_full_name(*name)).into_owned())
+        }),
+        Item::Idle(..) => Some("Idle: nothing ran on this GPU".to_owned()),
+        _ => None,
+    };
+    full.filter(|name| !name.is_empty()).unwrap_or_else(|| label::name_of(workspace, item))
+}
+
+fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'static str, String)>) {
+    match item {
+        Item::Op(id, op) => operation(workspace, id, op as usize, lines),
+        Item::Call(_, process, call) => {
+            if let Some(thread) = trace.threads.iter().position(|t| t.process == process && t.api.contains(&call)) {
+                lines.push(("Thread", thread_name(trace, thread)));
+            }
+        }
+        Item::Nvtx(_, thread, at) => {
+            lines.push(("Thread", thread_name(trace, thread)));
+            let table = trace.threads.get(thread).map(|t| &t.nvtx);
+            let domain = table.and_then(|t| t.domain.get(at as usize)).and_then(|d| trace.domains.get(*d as usize));
+            if let Some(domain) = domain.map(|d| trace.name(*d)).filter(|d| !d.is_empty()) {
+                lines.push(("Domain", label::safe(domain).into_owned()));
+            }
+            if table.and_then(|t| t.open.get(at as usize)) == Some(&true) {
+                lines.push(("End", "not recorded".to_owned()));
+            }
+        }
+        Item::Mark(_, thread, _) | Item::Os(_, thread, _) => lines.push(("Thread", thread_name(trace, thread))),
+        Item::Step(id, step) => {
+            if let Some(step) = label::step_of(workspace, id, step) {
+                let exposed = step.parts.exposed_comm_ns as f64 / step.parts.span_ns.max(1) as f64;
+                let idle = step.parts.idle_ns as f64 / step.parts.span_ns.max(1) as f64;
+                lines.push(("Exposed", format::percent(Some(exposed))));
+                lines.push(("Idle", format::percent(Some(idle))));
+            }
+        }
+        Item::Idle(..) => {}
+    }
+}
+
+fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'static str, String)>) {
+    let Some((doc, rank)) = workspace.rank(id) else { return };
+    if let Some(stream) = rank.ops.stream.get(op).and_then(|s| rank.streams.get(*s as usize)) {
+        lines.push(("Stream", stream.id.to_string()));
+    }
+    if let (Some(name), Some(kind)) = (rank.ops.name.get(op), rank.ops.kind.get(op)) {
+        lines.push(("Class", class_text(doc.analysis.classes.class(*name, *kind), *kind)));
+    }
+    if let Some(bytes) = rank.ops.bytes_of(op as u32) {
+        lines.push(("Size", format::bytes(bytes)));
+    }
+    match rank.ops.launch_of(op).and_then(|call| Some((call, doc.trace.processes.get(rank.process)?))) {
+        Some((call, process)) => {
+            if let (Some(start), Some(launched)) = (rank.ops.start_ns.get(op), process.api.start_ns.get(call as usize))
+            {
+                lines.push(("Launched", format!("{} earlier", format::duration(start - launched))));
+            }
+        }
+        None => lines.push(("Launched", "launch not recorded".to_owned())),
+    }
+}
+
+fn class_text(class: Class, kind: OpKind) -> String {
+    match (class, kind) {
+        (Class::Compute(family), _) => format!("compute, {}", family.text()),
+        (Class::Communication(collective), _) => format!("communication, {}", collective.text()),
+        (Class::Fused(collective), _) => format!("fused compute and {}", collective.text()),
+        (Class::Graph, _) => "CUDA graph; kernels inside are not recorded".to_owned(),
+        (Class::Copy, OpKind::Memcpy(copy)) => format!("copy, {}", copy.text()),
+        (Class::Copy, _) => "fill".to_owned(),
+    }
+}
+
+/// The step that holds the start of a GPU item, and the item's share of it.
+fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(String, f64)> {
+    let (Item::Op(id, _) | Item::Idle(id, _)) = item else { return None };
+    let doc = workspace.docs.get(id.doc)?;
+    let steps = &doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps;
+    let at_ns = span.start_ns - doc.offset_ns;
+    let step = steps.get(steps.partition_point(|s| s.window.end_ns <= at_ns))?;
+    let share = span.len_ns() as f64 / step.window.len_ns().max(1) as f64;
+    step.window.contains(at_ns).then(|| (label::safe(&step.name).into_owned(), share))
+}
+
+/// Paints `text` near `pointer`, below or above `hit`, inside `bounds`.
+pub fn paint(painter: &Painter, palette: &Palette, text: &Text, hit: &Hit, pointer: Pos2, bounds: Rect) {
+    let title = {
+        let mut job = LayoutJob::simple(text.title.clone(), TEXT_FONT, palette.text, WIDTH_PT);
+        job.wrap.max_rows = 3;
+        job.wrap.break_anywhere = true;
+        painter.layout_job(job)
+    };
+    let lines: Vec<_> = text
+        .lines
+        .iter()
+        .map(|(name, value)| {
+            let name = painter.layout_no_wrap((*name).to_owned(), LANE_FONT, palette.text_dim);
+            let value = label::fit(painter, value, "", WIDTH_PT - 64.0, &LANE_FONT, palette.text);
+            (name, value)
+        })
+        .collect();
+    let value_left = lines.iter().map(|(name, _)| name.size().x).fold(0.0, f32::max) + 10.0;
+    let line_height = lines.first().map_or(0.0, |(name, _)| name.size().y + 2.0);
+    let width = lines
+        .iter()
+        .filter_map(|(_, value)| value.as_ref().map(|v| value_left + v.size().x))
+        .fold(title.size().x, f32::max);
+    let height = title.size().y + 4.0 + line_height * lines.len() as f32;
+    let size = vec2(width, height) + vec2(2.0, 2.0) * MARGIN_PT;
+    let rect = place(pointer, (hit.edges.2, hit.edges.3), size, bounds);
+    painter.rect(rect, 4.0, palette.panel, Stroke::new(1.0, palette.grid), egui::StrokeKind::Inside);
+    let corner = rect.min + vec2(MARGIN_PT, MARGIN_PT);
+    let mut y = corner.y + title.size().y + 4.0;
+    painter.galley(corner, title, palette.text);
+    for (name, value) in lines {
+        painter.galley(pos2(corner.x, y), name, palette.text_dim);
+        if let Some(value) = value {
+            painter.galley(pos2(corner.x + value_left, y), value, palette.text);
+        }
+        y += line_height;
+    }
+}
+
+/// Below the item if there is room, else above it, else beside the pointer.
+fn place(pointer: Pos2, (item_top, item_bottom): (f32, f32), size: egui::Vec2, bounds: Rect) -> Rect {
+    let gap = 8.0;
+    let last_x = bounds.right() - size.x - gap;
+    let x = (pointer.x + 14.0).min(last_x).max(bounds.left() + gap);
+    let below = item_bottom.max(pointer.y + 4.0) + gap;
+    let above = item_top.min(pointer.y) - gap - size.y;
+    let y = if below + size.y <= bounds.bottom() { below } else { above };
+    if y >= bounds.top() {
+        return Rect::from_min_size(pos2(x, y), size);
+    }
+    // Neither fits: beside the pointer, on the side with more room.
+    let x = if pointer.x > bounds.center().x { pointer.x - size.x - 14.0 } else { pointer.x + 14.0 };
+    Rect::from_min_size(pos2(x, bounds.bottom() - size.y - gap), size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tooltip_never_covers_its_item() {
+        let bounds = Rect::from_min_max(pos2(0.0, 0.0), pos2(800.0, 600.0));
+        let size = vec2(200.0, 100.0);
+        for y in [30.0, 300.0, 560.0] {
+            let item = (y, y + 30.0);
+            for x in [5.0, 400.0, 795.0] {
+                let rect = place(pos2(x, y + 10.0), item, size, bounds);
+                assert!(bounds.contains_rect(rect), "{rect:?}");
+                assert!(rect.top() >= item.1 || rect.bottom() <= item.0, "{rect:?} covers {item:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Traces made by hand, for unit tests of every module.
+
+use super::{
+    DetailError, DetailSource, Field, NONE, NameId, OpKind, RangeKind, RawCall, RawOp, RawRange, RowRef, Source,
+    SourceKind, Trace, TraceBuilder,
+};
+use std::sync::Arc;
+
+/// Key of the one process that [`Fixture`] uses unless told otherwise.
+pub const PID: i64 = 1 << 24;
+
+/// A details source that knows nothing.
+#[derive(Debug)]
+struct NoDetails;
+
+impl DetailSource for NoDetails {
+    fn fields(&self, _row: RowRef) -> Result<Vec<Field>, DetailError> {
+        Err(DetailError("made by hand".to_owned()))
+    }
+}
+
+/// Builds a trace call by call.
+#[derive(Debug, Default)]
+pub struct Fixture {
+    /// The builder, for what the shorthands leave out.
+    pub builder: TraceBuilder,
+    rows: u32,
+}
+
+impl Fixture {
+    /// Nothing recorded yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn row(&mut self) -> u32 {
+        self.rows += 1;
+        self.rows
+    }
+
+    /// A kernel on device 0, without a launch.
+    pub fn kernel(&mut self, name: &str, stream: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+        self.gpu_op(OpKind::Kernel, name, stream, start_ns, end_ns, None, None)
+    }
+
+    /// A kernel on device 0 with its launch on thread `tid`, from `launch_ns` for 2 ns.
+    pub fn launched(
+        &mut self,
+        name: &str,
+        stream: i64,
+        tid: i64,
+        launch_ns: i64,
+        start_ns: i64,
+        end_ns: i64,
+    ) -> &mut Self {
+        let correlation = i64::from(self.rows) + 1;
+        self.call("cudaLaunchKernel_v7000", tid, launch_ns, launch_ns + 2, Some(correlation));
+        self.gpu_op(OpKind::Kernel, name, stream, start_ns, end_ns, Some(correlation), None)
+    }
+
+    /// Any GPU operation on device 0.
+    #[expect(clippy::too_many_arguments, reason = "a row has as many columns")]
+    pub fn gpu_op(
+        &mut self,
+        kind: OpKind,
+        name: &str,
+        stream: i64,
+        start_ns: i64,
+        end_ns: i64,
+        correlation: Option<i64>,
+        bytes: Option<u64>,
+    ) -> &mut Self {
+        let short = self.builder.names().intern(name);
+        let row = self.row();
+        self.builder.op(RawOp {
+            start_ns,
+            end_ns: Some(end_ns),
+            global_pid: PID,
+            device: 0,
+            stream,
+            correlation,
+            kind,
+            short,
+            full: short,
+            bytes,
+            row,
+        });
+        self
+    }
+
+    /// An API call on thread `tid`.
+    pub fn call(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64, correlation: Option<i64>) -> &mut Self {
+        let name = self.builder.names().intern(name);
+        let row = self.row();
+        self.builder.call(RawCall { start_ns, end_ns: Some(end_ns), global_tid: PID | tid, correlation, name, row });
+        self
+    }
+
+    /// An NVTX push/pop range on thread `tid`.
+    pub fn range(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+        let name = self.builder.names().intern(name);
+        let row = self.row();
+        self.builder.range(RawRange {
+            start_ns,
+            end_ns: Some(end_ns),
+            global_tid: PID | tid,
+            name,
+            kind: RangeKind::PushPop,
+            domain: NameId::EMPTY,
+            category: NameId::EMPTY,
+            color: NONE,
+            row,
+        });
+        self
+    }
+
+    /// The finished trace.
+    pub fn build(&mut self) -> Trace {
+        let source = Source {
+            kind: SourceKind::Nsys,
+            path: "made-by-hand.sqlite".into(),
+            bytes: 0,
+            product_version: None,
+            schema_version: None,
+            utc_epoch_ns: None,
+            host: None,
+            cuda_graph_mode: None,
+            duration_ns: None,
+            tables: Vec::new(),
+        };
+        std::mem::take(&mut self.builder).finish(source, Arc::new(NoDetails))
+    }
+}

@@ -1,0 +1,191 @@
+//! The one place where a command changes the view.
+
+use super::history::Move;
+use super::{Command, Item, RankId, ViewState, Viewport, Workspace};
+use crate::units::Span;
+
+impl ViewState {
+    /// The first view of `workspace`: everything fitted, marks and NVTX rows on, the first rank chosen.
+    pub fn open(workspace: &Workspace) -> Self {
+        Self {
+            viewport: Viewport::fitted(workspace.span().unwrap_or_default()),
+            rank: workspace.ranks().next().map(|(id, ..)| id),
+            marks: true,
+            nvtx: true,
+            ..Self::default()
+        }
+    }
+
+    /// Applies `command`; false when it is none of the view's (opening files, dialogs, quitting).
+    pub fn apply(&mut self, command: &Command, workspace: &Workspace) -> bool {
+        match command {
+            Command::PanBy(share) => self.go(self.viewport.panned(*share), Move::Pan, workspace),
+            Command::ZoomAt { at_ns, factor } => {
+                self.go(self.viewport.zoomed(*at_ns, *factor), Move::Zoom, workspace);
+            }
+            Command::Show(span) => self.go(Viewport::of(*span), Move::Jump, workspace),
+            Command::ShowAll => {
+                self.go(Viewport::fitted(workspace.span().unwrap_or_default()), Move::Jump, workspace);
+            }
+            Command::ShowSelection => self.show_selection(workspace),
+            Command::ShowStep(rank, step) => self.show_step(*rank, *step, workspace),
+            Command::PreviousStep => self.show_neighbour_step(-1, workspace),
+            Command::NextStep => self.show_neighbour_step(1, workspace),
+            Command::Back => {
+                if let Some(view) = self.history.back(self.viewport) {
+                    self.viewport = view;
+                }
+            }
+            Command::Forward => {
+                if let Some(view) = self.history.forward(self.viewport) {
+                    self.viewport = view;
+                }
+            }
+            Command::ScrollBy(points) => {
+                let next = self.scroll_y_pt + points;
+                if next.is_finite() {
+                    self.scroll_y_pt = next.max(0.0);
+                }
+            }
+            Command::Select(item) => self.selected = *item,
+            Command::SelectSpan(span) => {
+                self.selected_span = span.filter(|span| !span.is_empty());
+                if self.selected_span.is_some() {
+                    // So that the selection is one thing, and "zoom to selection" is not ambiguous.
+                    self.selected = None;
+                }
+            }
+            Command::ChooseRank(rank) => {
+                if workspace.rank(*rank).is_some() {
+                    self.rank = Some(*rank);
+                }
+            }
+            Command::ToggleLane(lane) => {
+                if !self.toggled.remove(lane) {
+                    self.toggled.insert(*lane);
+                }
+            }
+            Command::ToggleMarks => self.marks = !self.marks,
+            Command::ToggleNvtx => self.nvtx = !self.nvtx,
+            Command::ShowPanel(panel) => self.panel = *panel,
+            Command::SetTheme(theme) => self.theme = *theme,
+            Command::Open(_)
+            | Command::OpenDialog
+            | Command::OpenDemo
+            | Command::CancelLoad
+            | Command::CloseAll
+            | Command::SavePicture
+            | Command::ToggleHelp
+            | Command::ToggleAbout
+            | Command::TypePath
+            | Command::AskConversionFolder(_)
+            | Command::Convert { .. }
+            | Command::SavePictureTo(_)
+            | Command::Dismiss
+            | Command::SetScale(_)
+            | Command::ToggleSidePanel
+            | Command::ToggleDetails
+            | Command::Quit => return false,
+        }
+        true
+    }
+
+    fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
+        let to = to.clamped(workspace.span().unwrap_or_default());
+        if to != self.viewport {
+            self.history.record(self.viewport, how);
+            self.viewport = to;
+        }
+    }
+
+    fn show_selection(&mut self, workspace: &Workspace) {
+        let item = self.selected.and_then(|item| item.span(workspace));
+        if let Some(span) = item.or(self.selected_span) {
+            self.go(Viewport::around(span), Move::Jump, workspace);
+        }
+    }
+
+    fn show_step(&mut self, rank: RankId, step: u32, workspace: &Workspace) {
+        if let Some(span) = Item::Step(rank, step).span(workspace) {
+            self.rank = Some(rank);
+            self.go(Viewport::fitted(span), Move::Jump, workspace);
+        }
+    }
+
+    /// Shows the step `by` places after the one that holds the middle of the view.
+    fn show_neighbour_step(&mut self, by: i64, workspace: &Workspace) {
+        let Some(rank) = self.rank else { return };
+        let Some((doc, _)) = workspace.rank(rank) else {
+            return;
+        };
+        let Some(steps) = doc.analysis.ranks.get(rank.rank).and_then(|r| r.steps.as_ref()) else {
+            return;
+        };
+        let middle_ns = self.viewport.middle_ns() as i64 - doc.offset_ns;
+        // Windows are sorted and do not overlap, so the last that starts before the middle is the one meant. Left of
+        // the first step, "next" is the first.
+        let begun = steps.steps.partition_point(|s| s.window.start_ns <= middle_ns) as i64;
+        let last = steps.steps.len() as i64 - 1;
+        if last < 0 {
+            return;
+        }
+        let target = (begun - 1 + by).clamp(0, last);
+        self.show_step(rank, target as u32, workspace);
+    }
+}
+
+impl Viewport {
+    /// A view of `span` with room around it, so that what surrounds a selected item is seen too.
+    pub fn around(span: Span) -> Self {
+        let exact = Self::of(span);
+        let room = exact.len_ns * 0.25;
+        Self { start_ns: exact.start_ns - room, len_ns: exact.len_ns + 2.0 * room }
+    }
+}
+
+impl Item {
+    /// The item's span in axis time; `None` when `workspace` holds no such item.
+    pub fn span(self, workspace: &Workspace) -> Option<Span> {
+        let doc = workspace.docs.get(self.doc())?;
+        let trace = &doc.trace;
+        let own = match self {
+            Self::Op(rank, op) => {
+                let ops = &trace.ranks.get(rank.rank)?.ops;
+                span_at(&ops.start_ns, &ops.end_ns, op)
+            }
+            Self::Call(_, process, call) => {
+                let api = &trace.processes.get(process)?.api;
+                span_at(&api.start_ns, &api.end_ns, call)
+            }
+            Self::Nvtx(_, thread, at) => {
+                let table = &trace.threads.get(thread)?.nvtx;
+                span_at(&table.start_ns, &table.end_ns, at)
+            }
+            Self::Mark(_, thread, at) => {
+                let table = &trace.threads.get(thread)?.marks;
+                span_at(&table.start_ns, &table.end_ns, at)
+            }
+            Self::Os(_, thread, at) => {
+                let table = &trace.threads.get(thread)?.os;
+                span_at(&table.start_ns, &table.end_ns, at)
+            }
+            Self::Idle(rank, gap) => doc.analysis.ranks.get(rank.rank)?.gaps.spans().get(gap as usize).copied(),
+            Self::Step(rank, step) => {
+                Some(doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps.get(step as usize)?.window)
+            }
+        };
+        Some(own?.shifted(doc.offset_ns))
+    }
+
+    /// Index of the document that holds the item.
+    pub const fn doc(self) -> usize {
+        match self {
+            Self::Op(rank, _) | Self::Idle(rank, _) | Self::Step(rank, _) => rank.doc,
+            Self::Call(doc, ..) | Self::Nvtx(doc, ..) | Self::Mark(doc, ..) | Self::Os(doc, ..) => doc,
+        }
+    }
+}
+
+fn span_at(start_ns: &[i64], end_ns: &[i64], at: u32) -> Option<Span> {
+    Some(Span::new(*start_ns.get(at as usize)?, *end_ns.get(at as usize)?))
+}

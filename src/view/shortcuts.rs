@@ -1,0 +1,242 @@
+//! The one table of keys. The window reads it, the help window prints it; no toolkit types in it.
+
+use super::{Command, ViewState, Workspace};
+
+/// A key with its modifiers. `key` is the key's name as keyboards and egui spell it (`"A"`, `"ArrowLeft"`, `"["`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chord {
+    /// Name of the key.
+    pub key: &'static str,
+    /// Ctrl, or Cmd on a Mac.
+    pub command: bool,
+    /// Shift.
+    pub shift: bool,
+    /// Alt.
+    pub alt: bool,
+}
+
+/// Part of the help window that a shortcut stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    /// Moving through time.
+    Navigate,
+    /// Selecting.
+    Select,
+    /// What is drawn.
+    Show,
+    /// Files and the window.
+    Window,
+}
+
+impl Group {
+    /// All groups in the order of the help window.
+    pub const ALL: [Self; 4] = [Self::Navigate, Self::Select, Self::Show, Self::Window];
+
+    /// Heading.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Navigate => "Navigate",
+            Self::Select => "Select",
+            Self::Show => "Show",
+            Self::Window => "Files and window",
+        }
+    }
+}
+
+/// What one or several keys do.
+#[derive(Debug, Clone, Copy)]
+pub struct Shortcut {
+    /// Any of these keys does it.
+    pub chords: &'static [Chord],
+    /// Where it stands in the help window.
+    pub group: Group,
+    /// What it does, in sentence case.
+    pub help: &'static str,
+    /// The commands it sends.
+    pub commands: fn(&ViewState, &Workspace) -> Vec<Command>,
+}
+
+const fn key(key: &'static str) -> Chord {
+    Chord { key, command: false, shift: false, alt: false }
+}
+
+const fn command(key: &'static str) -> Chord {
+    Chord { key, command: true, shift: false, alt: false }
+}
+
+const fn shift(key: &'static str) -> Chord {
+    Chord { key, command: false, shift: true, alt: false }
+}
+
+const fn alt(key: &'static str) -> Chord {
+    Chord { key, command: false, shift: false, alt: true }
+}
+
+/// Share of the view that a pan key moves.
+const PAN: f64 = 0.15;
+/// Factor of a zoom key.
+const ZOOM: f64 = 0.75;
+/// Points that a scroll key moves the lanes.
+const SCROLL_PT: f32 = 60.0;
+
+fn zoom(state: &ViewState, factor: f64) -> Vec<Command> {
+    // The selection is what the user looks at; without one, the middle.
+    let at_ns = state.viewport.middle_ns();
+    vec![Command::ZoomAt { at_ns, factor }]
+}
+
+/// All shortcuts.
+pub const SHORTCUTS: &[Shortcut] = &[
+    Shortcut {
+        chords: &[key("W"), key("+"), key("=")],
+        group: Group::Navigate,
+        help: "Zoom in",
+        commands: |s, _| zoom(s, ZOOM),
+    },
+    Shortcut {
+        chords: &[key("S"), key("-")],
+        group: Group::Navigate,
+        help: "Zoom out",
+        commands: |s, _| zoom(s, 1.0 / ZOOM),
+    },
+    Shortcut {
+        chords: &[key("A"), key("ArrowLeft")],
+        group: Group::Navigate,
+        help: "Move earlier",
+        commands: |_, _| vec![Command::PanBy(-PAN)],
+    },
+    Shortcut {
+        chords: &[key("D"), key("ArrowRight")],
+        group: Group::Navigate,
+        help: "Move later",
+        commands: |_, _| vec![Command::PanBy(PAN)],
+    },
+    Shortcut {
+        chords: &[shift("ArrowLeft"), key("PageUp")],
+        group: Group::Navigate,
+        help: "Move one view earlier",
+        commands: |_, _| vec![Command::PanBy(-1.0)],
+    },
+    Shortcut {
+        chords: &[shift("ArrowRight"), key("PageDown")],
+        group: Group::Navigate,
+        help: "Move one view later",
+        commands: |_, _| vec![Command::PanBy(1.0)],
+    },
+    Shortcut {
+        chords: &[key("ArrowUp")],
+        group: Group::Navigate,
+        help: "Scroll lanes up",
+        commands: |_, _| vec![Command::ScrollBy(-SCROLL_PT)],
+    },
+    Shortcut {
+        chords: &[key("ArrowDown")],
+        group: Group::Navigate,
+        help: "Scroll lanes down",
+        commands: |_, _| vec![Command::ScrollBy(SCROLL_PT)],
+    },
+    Shortcut {
+        chords: &[key("0"), key("Home")],
+        group: Group::Navigate,
+        help: "Show the whole capture",
+        commands: |_, _| vec![Command::ShowAll],
+    },
+    Shortcut {
+        chords: &[key("F")],
+        group: Group::Navigate,
+        help: "Zoom to the selection",
+        commands: |_, _| vec![Command::ShowSelection],
+    },
+    Shortcut {
+        chords: &[key("[")],
+        group: Group::Navigate,
+        help: "Previous step",
+        commands: |_, _| vec![Command::PreviousStep],
+    },
+    Shortcut {
+        chords: &[key("]")],
+        group: Group::Navigate,
+        help: "Next step",
+        commands: |_, _| vec![Command::NextStep],
+    },
+    Shortcut {
+        chords: &[key("Backspace"), alt("ArrowLeft")],
+        group: Group::Navigate,
+        help: "Back to the view before",
+        commands: |_, _| vec![Command::Back],
+    },
+    Shortcut {
+        chords: &[shift("Backspace"), alt("ArrowRight")],
+        group: Group::Navigate,
+        help: "Forward again",
+        commands: |_, _| vec![Command::Forward],
+    },
+    Shortcut {
+        chords: &[key("Escape")],
+        group: Group::Select,
+        help: "Clear the selection",
+        commands: |_, _| vec![Command::Select(None), Command::SelectSpan(None)],
+    },
+    Shortcut {
+        chords: &[key("M")],
+        group: Group::Show,
+        help: "Marks of idle gaps and exposed communication",
+        commands: |_, _| vec![Command::ToggleMarks],
+    },
+    Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
+    Shortcut {
+        chords: &[command("O")],
+        group: Group::Window,
+        help: "Open files…",
+        commands: |_, _| vec![Command::OpenDialog],
+    },
+    Shortcut {
+        chords: &[command("P")],
+        group: Group::Window,
+        help: "Save the view as a picture…",
+        commands: |_, _| vec![Command::SavePicture],
+    },
+    Shortcut {
+        chords: &[command("W")],
+        group: Group::Window,
+        help: "Close all files",
+        commands: |_, _| vec![Command::CloseAll],
+    },
+    Shortcut { chords: &[command("Q")], group: Group::Window, help: "Quit", commands: |_, _| vec![Command::Quit] },
+    Shortcut {
+        chords: &[key("?"), shift("?"), key("F1")],
+        group: Group::Window,
+        help: "All shortcuts",
+        commands: |_, _| vec![Command::ToggleHelp],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_key_means_two_things() {
+        let mut seen = HashSet::new();
+        for chord in SHORTCUTS.iter().flat_map(|s| s.chords) {
+            assert!(seen.insert(*chord), "{chord:?} is bound twice");
+        }
+    }
+
+    #[test]
+    fn every_shortcut_has_a_key_a_text_and_a_command() {
+        let (state, workspace) = (ViewState::default(), Workspace::default());
+        for shortcut in SHORTCUTS {
+            assert!(!shortcut.chords.is_empty() && !shortcut.help.is_empty());
+            assert!(!(shortcut.commands)(&state, &workspace).is_empty());
+        }
+    }
+
+    #[test]
+    fn zoom_keys_keep_the_middle_of_the_view() {
+        let state = ViewState::default();
+        let [Command::ZoomAt { at_ns, factor }] = zoom(&state, ZOOM)[..] else { panic!("one zoom") };
+        assert!((at_ns - state.viewport.middle_ns()).abs() < 1e-6 && factor < 1.0);
+    }
+}
