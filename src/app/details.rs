@@ -21,9 +21,7 @@ const FACTS_PT: f32 = 420.0;
 /// Draws the panel's content.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Command>) {
     let Some(item) = cx.view.selected else {
-        ui.label(
-            RichText::new("Click an operation, range, call or gap to see everything that is known about it.").weak(),
-        );
+        ui.label(RichText::new("Click an operation, range, call or gap to see everything that is known about it.").weak());
         return;
     };
     let key = (cx.revision, item);

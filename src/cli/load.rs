@@ -46,8 +46,7 @@ pub(super) fn load(exports: &[PathBuf], reading: &Reading) -> Result<Vec<Loaded>
 fn load_one(path: &Path, reading: &Reading, params: &Params) -> Result<Loaded, CliError> {
     if path.as_os_str() == "-" {
         return Err(CliError::Usage(
-            "an export cannot come from standard input, since it is read at many places at once: name a file"
-                .to_owned(),
+            "an export cannot come from standard input, since it is read at many places at once: name a file".to_owned(),
         ));
     }
     let converted = match &reading.convert {
@@ -55,7 +54,8 @@ fn load_one(path: &Path, reading: &Reading, params: &Params) -> Result<Loaded, C
         _ => path.to_path_buf(),
     };
     let progress = Progress::new();
-    let trace = progress::shown(&converted, &progress, || nsys::open(&converted, &LoadOptions::default(), &progress))?;
+    let trace =
+        progress::shown(&converted, &progress, || nsys::open(&converted, &LoadOptions::default(), &progress))?;
     let analysis = analyze(&trace, params);
     Ok(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) })
 }

@@ -60,10 +60,7 @@ impl DetailSource for NsysDetails {
         let table = self.tables.iter().find(|(kind, _)| *kind == row.table).map(|(_, table)| table);
         let table = table.ok_or_else(|| self.error("has no table for this row."))?;
         if row.row == NONE || !table.numbered {
-            return Err(self.error(&format!(
-                "keeps this row without a usable row number (table {}), so its fields cannot be fetched.",
-                table.name
-            )));
+            return Err(self.error(&format!("keeps this row without a usable row number (table {}), so its fields cannot be fetched.", table.name)));
         }
         if !self.facts.still_hold(&self.path) {
             return Err(self.error("was changed, replaced or removed since it was loaded. Open it again."));
@@ -160,12 +157,7 @@ impl Fetch<'_> {
             let sql = format!("SELECT {} FROM {} WHERE id = ?1", quoted(column), quoted(table));
             let mut statement = self.connection.prepare_cached(&sql).ok()?;
             let text = statement.query_row([id], |row| {
-                Ok(row
-                    .get_ref(0)?
-                    .as_bytes_or_null()
-                    .ok()
-                    .flatten()
-                    .map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+                Ok(row.get_ref(0)?.as_bytes_or_null().ok().flatten().map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
             });
             text.optional().ok()??.filter(|text| !text.is_empty())
         })

@@ -135,11 +135,7 @@ pub fn peek(path: &Path) -> Result<Source, LoadError> {
     let progress = Progress::new();
     let mut load = Load::start(path, LoadOptions { readers: Some(1) }, &progress)?;
     let mut source = meta::source(&mut load);
-    source.tables = load
-        .found
-        .iter()
-        .map(|(_, table)| TableCount { table: table.name.clone(), rows: load.last_row(table) })
-        .collect();
+    source.tables = load.found.iter().map(|(_, table)| TableCount { table: table.name.clone(), rows: load.last_row(table) }).collect();
     Ok(source)
 }
 
@@ -151,9 +147,7 @@ impl<'a> Load<'a> {
         }
         let failed = |error: rusqlite::Error| LoadError::Sqlite { path: path.into(), detail: error.to_string() };
         let source = RowSource::open(path, facts.bytes, options.readers()).map_err(failed)?;
-        let connection = source
-            .connection()
-            .ok_or_else(|| LoadError::Sqlite { path: path.into(), detail: "no connection".to_owned() })?;
+        let connection = source.connection().ok_or_else(|| LoadError::Sqlite { path: path.into(), detail: "no connection".to_owned() })?;
         let schema = Schema::read(connection).map_err(failed)?;
         let mut warnings = Warnings::default();
         if facts.wal_mode {
@@ -161,14 +155,9 @@ impl<'a> Load<'a> {
         }
         let strings = find_optional(&schema, &source, "StringIds", &mut warnings);
         if !strings.as_ref().is_some_and(|table| table.column("id").is_some() && table.column("value").is_some()) {
-            warnings.add(
-                "missing-table",
-                1,
-                "no usable table StringIds: the names of kernels, API calls and registered NVTX texts are unknown",
-            );
+            warnings.add("missing-table", 1, "no usable table StringIds: the names of kernels, API calls and registered NVTX texts are unknown");
         }
-        let strings =
-            Strings::open(path, strings.as_ref()).map_err(|error| damaged(path, "StringIds", 0, &error.to_string()))?;
+        let strings = Strings::open(path, strings.as_ref()).map_err(|error| damaged(path, "StringIds", 0, &error.to_string()))?;
         let sink = Sink {
             builder: TraceBuilder::new(),
             strings,
@@ -177,8 +166,7 @@ impl<'a> Load<'a> {
             hosting: Seen::default(),
             computing: Seen::default(),
         };
-        let mut load =
-            Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
+        let mut load = Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
         load.find_tables()?;
         Ok(load)
     }
@@ -287,22 +275,14 @@ impl<'a> Load<'a> {
             odd += batch.odd();
             each(sink, batch);
         })?;
-        let message = format!(
-            "values in table {} that are no whole numbers: read as numbers where they say one, else left out",
-            table.name
-        );
+        let message = format!("values in table {} that are no whole numbers: read as numbers where they say one, else left out", table.name);
         self.sink.warnings.add("odd-value", odd, message);
         self.counts.push(TableCount { table: table.name.clone(), rows: end.rows });
         self.damage(spec, &table.name, end)
     }
 
     /// Hands the rows of any query to `each`.
-    pub fn scan(
-        &mut self,
-        table: &Table,
-        query: &Query,
-        mut each: impl FnMut(&mut Sink, &Batch),
-    ) -> Result<ScanEnd, LoadError> {
+    pub fn scan(&mut self, table: &Table, query: &Query, mut each: impl FnMut(&mut Sink, &Batch)) -> Result<ScanEnd, LoadError> {
         self.progress.set_table(&table.name);
         if self.progress.is_cancelled() {
             return Err(LoadError::Cancelled);
@@ -328,8 +308,7 @@ impl<'a> Load<'a> {
 
     fn salvaged(&mut self, table: &str, without: &str, end: &ScanEnd) {
         if let Some(error) = &end.damage {
-            let message =
-                format!("table {table} is damaged ({error}): its first {} rows were read. {without}", end.rows);
+            let message = format!("table {table} is damaged ({error}): its first {} rows were read. {without}", end.rows);
             self.sink.warnings.add("damaged-table", 1, message);
         }
     }
@@ -345,11 +324,7 @@ impl<'a> Load<'a> {
             return Err(damaged(self.path, "StringIds", 0, &error.0));
         }
         let unknown = self.sink.strings.unknown();
-        self.sink.warnings.add(
-            "unknown-name",
-            unknown,
-            "name numbers that StringIds does not hold: shown without a name",
-        );
+        self.sink.warnings.add("unknown-name", unknown, "name numbers that StringIds does not hold: shown without a name");
         if !self.facts.still_hold(self.path) {
             return Err(LoadError::Changed { path: self.path.into() });
         }
@@ -367,14 +342,7 @@ impl<'a> Load<'a> {
         let (path, wal_mode) = (PathBuf::from(self.path), self.facts.wal_mode);
         let names = self.schema.names();
         if !self.found.is_empty() {
-            let why: Vec<String> = self
-                .sink
-                .warnings
-                .take()
-                .into_iter()
-                .filter(|w| w.code == "unusable-table")
-                .map(|w| w.message)
-                .collect();
+            let why: Vec<String> = self.sink.warnings.take().into_iter().filter(|w| w.code == "unusable-table").map(|w| w.message).collect();
             return LoadError::NoEvents { path, reason: why.join("; "), wal_mode };
         }
         if names.is_empty() {
@@ -395,18 +363,8 @@ fn damaged(path: &Path, table: &str, rows: u64, detail: &str) -> LoadError {
 
 /// True for a table that only nsys makes.
 fn is_nsys_table(name: &str) -> bool {
-    const MARKS: [&str; 7] = [
-        "StringIds",
-        "EXPORT_META_DATA",
-        "META_DATA_EXPORT",
-        "META_DATA_CAPTURE",
-        "ANALYSIS_DETAILS",
-        "ThreadNames",
-        "UnwindMethodType",
-    ];
-    MARKS.iter().any(|mark| name.eq_ignore_ascii_case(mark))
-        || name.starts_with("TARGET_INFO_")
-        || name.starts_with("CUPTI_ACTIVITY_KIND_")
+    const MARKS: [&str; 7] = ["StringIds", "EXPORT_META_DATA", "META_DATA_EXPORT", "META_DATA_CAPTURE", "ANALYSIS_DETAILS", "ThreadNames", "UnwindMethodType"];
+    MARKS.iter().any(|mark| name.eq_ignore_ascii_case(mark)) || name.starts_with("TARGET_INFO_") || name.starts_with("CUPTI_ACTIVITY_KIND_")
 }
 
 fn find_optional(schema: &Schema, source: &RowSource, base: &str, warnings: &mut Warnings) -> Option<Table> {

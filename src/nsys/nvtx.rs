@@ -145,11 +145,7 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
     let warnings = &mut load.sink.warnings;
     warnings.add("missing-start", no_start, format!("rows of table {} without a start: left out", NVTX.base));
     let nameless = labels.nameless.len() as u64;
-    warnings.add(
-        "unnamed-domain",
-        nameless,
-        "NVTX domains whose names were not recorded (the capture began after they were made): shown by number",
-    );
+    warnings.add("unnamed-domain", nameless, "NVTX domains whose names were not recorded (the capture began after they were made): shown by number");
     Ok(())
 }
 

@@ -133,8 +133,7 @@ impl Batch {
             Column::Int(_) => 0,
             Column::Text(values) => values.bytes.len(),
         };
-        self.rows >= BATCH_ROWS
-            || self.columns.iter().map(text_bytes).max().is_some_and(|most| most >= BATCH_TEXT_BYTES)
+        self.rows >= BATCH_ROWS || self.columns.iter().map(text_bytes).max().is_some_and(|most| most >= BATCH_TEXT_BYTES)
     }
 
     fn push(&mut self, row: &rusqlite::Row<'_>, numbered: bool) -> rusqlite::Result<()> {
@@ -173,9 +172,9 @@ fn bent(value: ValueRef<'_>) -> i64 {
     match value {
         ValueRef::Integer(number) => number,
         ValueRef::Real(number) => whole(number),
-        ValueRef::Text(bytes) => std::str::from_utf8(bytes)
-            .map(str::trim)
-            .map_or(NULL, |text| text.parse().unwrap_or_else(|_| text.parse().map_or(NULL, whole))),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes).map(str::trim).map_or(NULL, |text| {
+            text.parse().unwrap_or_else(|_| text.parse().map_or(NULL, whole))
+        }),
         ValueRef::Null | ValueRef::Blob(_) => NULL,
     }
 }
@@ -222,8 +221,7 @@ impl Query {
     /// First and last row number; `None` for an empty table. Touches only the edges of the table.
     pub fn bounds(&self, connection: &Connection) -> Result<Option<(i64, i64)>, RowError> {
         let sql = format!("SELECT (SELECT min(rowid) FROM {0}), (SELECT max(rowid) FROM {0})", self.table);
-        let (first, last) =
-            connection.query_row(&sql, [], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))?;
+        let (first, last) = connection.query_row(&sql, [], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))?;
         Ok(first.zip(last))
     }
 
@@ -381,19 +379,14 @@ mod tests {
 
     #[test]
     fn whatever_stands_in_a_number_column_is_read_as_a_number_or_as_missing() {
-        let (connection, table) = table(
-            "CREATE TABLE t(a); INSERT INTO t VALUES (7), (NULL), (2.5), (' 12 '), ('1e3'), ('x'), (x'01'), (9e999);",
-        );
-        let query =
-            Query::new(&table, &[(Some("a"), ColumnKind::Int), (Some("a"), ColumnKind::Text), (None, ColumnKind::Int)]);
+        let (connection, table) =
+            table("CREATE TABLE t(a); INSERT INTO t VALUES (7), (NULL), (2.5), (' 12 '), ('1e3'), ('x'), (x'01'), (9e999);");
+        let query = Query::new(&table, &[(Some("a"), ColumnKind::Int), (Some("a"), ColumnKind::Text), (None, ColumnKind::Int)]);
         assert_eq!(ints(&connection, &query, None), [Some(7), None, Some(2), Some(12), Some(1000), None, None, None]);
         let mut batch = Batch::new(&query);
         read(&connection, &query, Some(2..=4), &mut batch, &mut |batch| {
             assert_eq!((batch.len(), batch.odd(), batch.row_number(0)), (3, 2, 2));
-            assert_eq!(
-                [batch.text(1, 0), batch.text(1, 1), batch.text(1, 2)],
-                [None, Some(&b"2.5"[..]), Some(b" 12 ")]
-            );
+            assert_eq!([batch.text(1, 0), batch.text(1, 1), batch.text(1, 2)], [None, Some(&b"2.5"[..]), Some(b" 12 ")]);
             assert_eq!(batch.int(2, 0), None);
             Flow::Continue
         })

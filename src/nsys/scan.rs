@@ -246,9 +246,8 @@ mod tests {
 
     #[test]
     fn row_numbers_far_apart_are_not_walked_one_by_one() {
-        let (_folder, path) = file(
-            "CREATE TABLE t(a); INSERT INTO t(rowid, a) VALUES (-9223372036854775808, 1), (9223372036854775807, 2);",
-        );
+        let (_folder, path) =
+            file("CREATE TABLE t(a); INSERT INTO t(rowid, a) VALUES (-9223372036854775808, 1), (9223372036854775807, 2);");
         assert_eq!(numbers(&path, 2).0, [1, 2]);
     }
 

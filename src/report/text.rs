@@ -27,8 +27,7 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
 
 /// One line on a file.
 pub(super) fn heading(export: &ExportReport) -> String {
-    let version =
-        export.nsys_version.as_deref().map_or_else(|| "nsys of unknown version".to_owned(), |v| format!("nsys {v}"));
+    let version = export.nsys_version.as_deref().map_or_else(|| "nsys of unknown version".to_owned(), |v| format!("nsys {v}"));
     let captured = export.captured_utc.as_deref().map(|at| format!(", captured {at}")).unwrap_or_default();
     let host = export.host.as_deref().map(|host| format!(", host {host}")).unwrap_or_default();
     format!("{}  ({}, {version}{captured}{host})\n", export.path, format::bytes(export.file_bytes))
@@ -36,8 +35,7 @@ pub(super) fn heading(export: &ExportReport) -> String {
 
 fn rank_text(rank: &RankReport) -> String {
     let gpu = rank.gpu.as_deref().unwrap_or("GPU model not recorded");
-    let mut text =
-        format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
+    let mut text = format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
     text.push_str(&format!(
         "  {} kernels ({} communication), {} copies and fills, {} graph blocks, primary stream {}\n",
         format::count(rank.kernels),
@@ -130,8 +128,7 @@ pub(super) fn open_questions(export: &ExportReport) -> String {
     if !export.warnings.is_empty() {
         text.push_str(&format!("\nWarnings, {}\n", export.path));
         for warning in &export.warnings {
-            let times =
-                if warning.count > 1 { format!(" ({} times)", format::count(warning.count)) } else { String::new() };
+            let times = if warning.count > 1 { format!(" ({} times)", format::count(warning.count)) } else { String::new() };
             text.push_str(&format!("  {}: {}{times}\n", warning.code, format::one_line(&warning.message, 400)));
         }
     }
