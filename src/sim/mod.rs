@@ -11,6 +11,7 @@ mod collective;
 mod config;
 mod device;
 mod engine;
+mod gpu;
 mod host;
 mod job;
 mod kernels;
@@ -19,6 +20,7 @@ mod presets;
 mod program;
 mod record;
 mod rng;
+mod schedule;
 mod strings;
 mod truth;
 
