@@ -44,6 +44,7 @@ mod rows;
 mod scan;
 mod schema;
 mod strings;
+pub mod write;
 
 pub use check::is_report;
 pub use convert::{ConvertError, convert};
