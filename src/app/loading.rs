@@ -47,7 +47,7 @@ pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
 fn progress(ui: &mut Ui, job: &Job, width: f32) {
     let now = job.watch.snapshot();
     ui.label(RichText::new(job.what.label()).strong());
-    let share = if job.is_done() { Some(1.0) } else { now.share() };
+    let share = if job.is_done() { Some(1.0) } else { now.share };
     let bar = ProgressBar::new(share.unwrap_or(0.0)).desired_width(width).desired_height(8.0).corner_radius(4);
     ui.add(bar);
     ui.label(RichText::new(describe(&now, job.is_done())).small().weak());
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn progress_tells_only_what_is_known() {
         assert_eq!(describe(&Snapshot::default(), false), "Starting…");
-        let now = Snapshot { rows_done: 5, rows_total: 1000, file_bytes: 0, stage: "kernels".to_owned() };
+        let now = Snapshot { rows_done: 5, rows_total: 1000, stage: "kernels".to_owned(), ..Snapshot::default() };
         assert_eq!(describe(&now, false), "kernels  ·  5 of 1\u{2009}000 rows");
         assert_eq!(describe(&now, true), "Ready");
     }

@@ -121,7 +121,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Stream(rank, stream) => {
             let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
             let text = stream
-                .map(|s| if s.is_default { format!("Stream {} (default)", s.id) } else { format!("Stream {}", s.id) });
+                .map(|s| format!("Stream {}", s.id));
             plain(&text.unwrap_or_default())
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
