@@ -4,7 +4,7 @@ use super::load::{Job, Jobs, Snapshot};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
-use egui::{Align2, Area, Frame, Id, Order, ProgressBar, RichText, ScrollArea, Ui, vec2};
+use egui::{Align2, Area, Frame, Id, Order, ProgressBar, RichText, Role, ScrollArea, Ui, WidgetInfo, vec2};
 
 /// Width of a progress bar in points.
 const BAR_PT: f32 = 420.0;
@@ -49,7 +49,13 @@ fn progress(ui: &mut Ui, job: &Job, width: f32) {
     ui.label(RichText::new(job.what.label()).strong());
     let share = if job.is_done() { Some(1.0) } else { now.share };
     let bar = ProgressBar::new(share.unwrap_or(0.0)).desired_width(width).desired_height(8.0).corner_radius(4);
-    ui.add(bar);
+    ui.scope(|ui| {
+        let track = ui.visuals().widgets.hovered.bg_fill;
+        ui.visuals_mut().extreme_bg_color = track;
+        let response = ui.add(bar);
+        let name = format!("Loading {}", job.what.label());
+        response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, &name));
+    });
     ui.label(RichText::new(describe(&now, job.is_done())).small().weak());
 }
 
