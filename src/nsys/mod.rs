@@ -44,6 +44,7 @@ mod rows;
 mod scan;
 mod schema;
 mod strings;
+pub mod write;
 
 pub use convert::{ConvertError, convert};
 pub use error::LoadError;
