@@ -1,6 +1,8 @@
 //! Pictures of the timeline: real exports in both themes at several zooms. They are written to the folder named by
 //! `STEPSCOPE_PICTURES`, to be looked at; without it only what can be asserted is.
 
+#![cfg(feature = "gui")]
+
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
