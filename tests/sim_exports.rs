@@ -1,5 +1,7 @@
 //! Exports of a simulated job are what nsys would have written, and say what the job's books say.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use std::path::Path;
 use stepscope::analysis::{Params, Partition, RankAnalysis, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};

@@ -1,6 +1,8 @@
 //! A simulated job obeys what a GPU and its host obey: streams run in order, calls come before their work, collectives
 //! end together, and everything is the same each time.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use std::collections::{BTreeMap, HashMap};
 use stepscope::sim::{Batch, CudaGraphs, JobConfig, SimError, Sink, Truth, preset, presets, simulate};
 

@@ -169,7 +169,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "clock-offset",
             "captures of four ranks began up to 7.3 s apart",
-            JobConfig { clock_offset_ms: vec![0.0, 7300.0, 1234.567_891, -20.0], ..four.clone() },
+            JobConfig { clock_offset_ms: vec![0.0, 7300.0, 1_234.567_891, -20.0], ..four.clone() },
         ),
         job(
             "wall-clock-wrong",
