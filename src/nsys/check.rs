@@ -59,6 +59,12 @@ pub(crate) fn check(path: &Path) -> Result<FileFacts, LoadError> {
     Ok(FileFacts { bytes: found_bytes, modified: metadata.modified().ok(), wal_mode: header.wal_mode })
 }
 
+/// True when `path` is named like a report that was not exported yet.
+pub fn is_report(path: &Path) -> bool {
+    let extension = path.extension().map(|ext| ext.to_string_lossy().to_lowercase()).unwrap_or_default();
+    matches!(extension.as_str(), "nsys-rep" | "qdrep" | "qdstrm")
+}
+
 fn io_error(path: &Path, error: &io::Error) -> LoadError {
     match error.kind() {
         io::ErrorKind::NotFound => LoadError::Missing { path: path.into() },
@@ -155,8 +161,7 @@ fn not_sqlite(path: &Path, head: &[u8]) -> LoadError {
     if name.ends_with("-shm") {
         return helper("the index of its write-ahead log", "-shm");
     }
-    let extension = path.extension().map(|ext| ext.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if matches!(extension.as_str(), "nsys-rep" | "qdrep" | "qdstrm") {
+    if is_report(path) {
         return LoadError::Report { path: path_buf };
     }
     if let Some((what, next)) = other_format(path, head) {

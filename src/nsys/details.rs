@@ -126,7 +126,7 @@ impl Fetch<'_> {
 
     fn number(&self, column: &str, number: i64) -> String {
         let is = |name: &&str| name.eq_ignore_ascii_case(column);
-        if TEXT_NUMBERS.iter().any(|name| is(name)) {
+        if TEXT_NUMBERS.iter().any(is) {
             return self.look_up("StringIds", &["value"], number).unwrap_or_else(|| number.to_string());
         }
         if let Some((_, tables)) = ENUMERATIONS.iter().find(|(name, _)| is(name)) {

@@ -6,7 +6,7 @@
 use super::check::{self, FileFacts};
 use super::details::NsysDetails;
 use super::error::LoadError;
-use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened};
+use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened, sum_of};
 use super::progress::Progress;
 use super::rows::{self, Batch, Query};
 use super::scan::{RowSource, ScanEnd, Stopped};
@@ -52,8 +52,8 @@ pub(crate) struct Sink {
     pub calling: Seen,
     /// Processes that did anything else on the host.
     pub hosting: Seen,
-    /// Processes that ran GPU work.
-    pub computing: Seen,
+    /// Where GPU work ran.
+    pub places: Places,
 }
 
 /// Process keys that were seen; rows of one process come in long runs.
@@ -72,13 +72,44 @@ impl Seen {
         }
     }
 
-    /// All keys in ascending order.
-    pub fn keys(&self) -> impl Iterator<Item = i64> + '_ {
-        self.keys.iter().copied()
-    }
-
     fn only(&self) -> Option<i64> {
         if self.keys.len() == 1 { self.keys.first().copied() } else { None }
+    }
+}
+
+/// Processes, devices and streams that GPU work ran on.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    seen: BTreeSet<(i64, i64, i64)>,
+    last: Option<(i64, i64, i64)>,
+}
+
+impl Places {
+    /// Takes note of where an operation ran; neighbouring rows mostly share it.
+    pub fn add(&mut self, process: i64, device: i64, stream: i64) {
+        let place = (process, device, stream);
+        if self.last != Some(place) {
+            self.last = Some(place);
+            self.seen.insert(place);
+        }
+    }
+
+    /// Processes in ascending order.
+    pub fn processes(&self) -> BTreeSet<i64> {
+        self.seen.iter().map(|(process, _, _)| *process).collect()
+    }
+
+    /// The device of a record that names a stream of a process: `recorded` when work ran there, else the only device on
+    /// which work ran in that stream, or at all.
+    pub fn device(&self, process: i64, recorded: i64, stream: i64) -> i64 {
+        if self.seen.contains(&(process, recorded, stream)) {
+            return recorded;
+        }
+        let own = || self.seen.range((process, i64::MIN, i64::MIN)..=(process, i64::MAX, i64::MAX));
+        let in_stream: BTreeSet<i64> = own().filter(|place| place.2 == stream).map(|place| place.1).collect();
+        let anywhere: BTreeSet<i64> = own().map(|place| place.1).collect();
+        let only = |devices: &BTreeSet<i64>| if devices.len() == 1 { devices.first().copied() } else { None };
+        only(&in_stream).or_else(|| only(&anywhere)).unwrap_or(recorded)
     }
 }
 
@@ -139,6 +170,16 @@ pub fn peek(path: &Path) -> Result<Source, LoadError> {
     Ok(source)
 }
 
+/// SQL that adds up every column that [`open`] reads of the event tables: the work that loading is measured against.
+///
+/// # Errors
+/// As [`open`].
+pub fn sum_sql(path: &Path) -> Result<String, LoadError> {
+    let progress = Progress::new();
+    let load = Load::start(path, LoadOptions { readers: Some(1) }, &progress)?;
+    Ok(load.found.iter().map(|(spec, table)| sum_of(table, spec.columns)).collect())
+}
+
 impl<'a> Load<'a> {
     fn start(path: &'a Path, options: LoadOptions, progress: &'a Progress) -> Result<Self, LoadError> {
         let facts = check::check(path)?;
@@ -164,7 +205,7 @@ impl<'a> Load<'a> {
             warnings,
             calling: Seen::default(),
             hosting: Seen::default(),
-            computing: Seen::default(),
+            places: Places::default(),
         };
         let mut load = Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
         load.find_tables()?;

@@ -52,7 +52,7 @@ pub(crate) fn source(load: &mut Load<'_>) -> Source {
 /// Everything else that names what the events refer to.
 pub(crate) fn describe(load: &mut Load<'_>, source: &Source) -> Result<(), LoadError> {
     name_processes_and_threads(load)?;
-    if load.sink.computing.keys().next().is_some() {
+    if !load.sink.places.processes().is_empty() {
         describe_gpus(load)?;
     }
     label_rank(load);
@@ -117,7 +117,7 @@ fn describe_gpus(load: &mut Load<'_>) -> Result<(), LoadError> {
             own.push((id, ordinal, pid));
         }
     })?;
-    let processes: Vec<i64> = load.sink.computing.keys().collect();
+    let processes = load.sink.places.processes();
     for (id, ordinal, pid) in own {
         let Some(at) = by_id.get(&id) else { continue };
         for key in processes.iter().filter(|key| pid_of(**key) == pid & 0xFF_FFFF) {
@@ -202,7 +202,8 @@ fn rank_in_name(path: &Path) -> Option<String> {
         let digits = number_at(at + 1)?;
         let closed = name.get(at + 1 + digits.len()..)?.starts_with('.');
         let before = name.get(..at)?.trim_end_matches(|c: char| c.is_ascii_digit());
-        let part_of_version = before.len() < at && !before.ends_with(char::is_alphabetic);
+        let word = before.chars().rev().take_while(|c| c.is_alphabetic()).count();
+        let part_of_version = before.len() < at && word < 2;
         (closed && !part_of_version).then_some(digits)
     };
     let found = name.match_indices("rank").find_map(after_word).or_else(|| name.match_indices('.').find_map(between_dots))?;

@@ -46,7 +46,8 @@ mod schema;
 mod strings;
 pub mod write;
 
+pub use check::is_report;
 pub use convert::{ConvertError, convert};
 pub use error::LoadError;
-pub use load::{LoadOptions, MAX_READERS, open, peek};
+pub use load::{LoadOptions, MAX_READERS, open, peek, sum_sql};
 pub use progress::Progress;

@@ -115,13 +115,14 @@ impl Tally {
             return None;
         }
         let global_pid = self.process(sink, batch, row);
-        sink.computing.add(global_pid);
+        let (device, stream) = (batch.int(DEVICE, row).unwrap_or(0), batch.int(STREAM, row).unwrap_or(0));
+        sink.places.add(global_pid, device, stream);
         Some(RawOp {
             start_ns,
             end_ns,
             global_pid,
-            device: batch.int(DEVICE, row).unwrap_or(0),
-            stream: batch.int(STREAM, row).unwrap_or(0),
+            device,
+            stream,
             correlation: batch.int(CORRELATION, row),
             kind,
             short: NameId::EMPTY,
@@ -230,27 +231,34 @@ pub(crate) fn read_graphs(load: &mut Load<'_>) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Reads the synchronisation records.
+/// Reads the synchronisation records. They name device 0 whatever the device, so it is taken from the work in their
+/// stream.
 pub(crate) fn read_syncs(load: &mut Load<'_>) -> Result<(), LoadError> {
-    let mut tally = Tally::default();
+    let (mut tally, mut last) = (Tally::default(), None);
     load.read(&SYNC, |sink, batch| {
         for row in 0..batch.len() {
             let Some(start_ns) = batch.int(START, row) else {
                 tally.no_start += 1;
                 continue;
             };
-            let sync = RawSync {
+            // "No stream" is -1 in 32 bits.
+            let stream = batch.int(STREAM, row).filter(|id| *id != i64::from(u32::MAX)).unwrap_or(-1);
+            let recorded = (tally.process(sink, batch, row), batch.int(DEVICE, row).unwrap_or(0), stream);
+            let device = match last {
+                Some((known, device)) if known == recorded => device,
+                _ => sink.places.device(recorded.0, recorded.1, recorded.2),
+            };
+            last = Some((recorded, device));
+            sink.builder.sync(RawSync {
                 start_ns,
                 end_ns: batch.int(END, row),
-                global_pid: tally.process(sink, batch, row),
-                device: batch.int(DEVICE, row).unwrap_or(0),
-                // "No stream" is -1 in 32 bits.
-                stream: batch.int(STREAM, row).filter(|id| *id != i64::from(u32::MAX)).unwrap_or(-1),
+                global_pid: recorded.0,
+                device,
+                stream,
                 correlation: batch.int(CORRELATION, row),
                 sync_type: batch.int(OWN, row).and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0),
                 row: batch.row_number(row),
-            };
-            sink.builder.sync(sync);
+            });
         }
     })?;
     tally.report(load, &SYNC);

@@ -1,7 +1,7 @@
 //! What the loader wants of each table, and what it says when something is missing.
 
 use super::rows::{ColumnKind, Query};
-use super::schema::Table;
+use super::schema::{Table, quoted};
 use crate::trace::{TableKind, Warning};
 
 /// How much a column matters.
@@ -125,6 +125,20 @@ pub(crate) fn plan(table: &Table, columns: &[WantedColumn], without: &str, warni
     );
     warnings.add("unusable-table", 1, message);
     None
+}
+
+/// SQL that adds up those of `columns` that `table` has.
+pub(crate) fn sum_of(table: &Table, columns: &[WantedColumn]) -> String {
+    let sum = |column: &WantedColumn| {
+        let name = quoted(table.column(column.name)?);
+        // Not sum(): process keys would overflow it.
+        Some(match column.kind {
+            ColumnKind::Int => format!("total({name})"),
+            ColumnKind::Text => format!("total(length({name}))"),
+        })
+    };
+    let sums: Vec<String> = columns.iter().filter_map(sum).collect();
+    format!("SELECT count(*), {} FROM {};\n", sums.join(", "), quoted(&table.name))
 }
 
 /// Some names in words: at most eight, and how many more there are.
