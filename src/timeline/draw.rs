@@ -163,10 +163,11 @@ impl<'a> Frame<'a> {
 
     /// Top and bottom of row `row` of `lane` on screen.
     pub fn row_edges(&self, lane: &Lane, row: usize) -> (f32, f32) {
-        let top = self.origin_pt + lane.top_pt + lane.row_pt * row as f32;
+        let (top, bottom) = lane.row_edges_pt(row);
+        let lane_top = self.origin_pt + lane.top_pt;
         // Rows of one lane are told apart by a pixel when there is room for it.
-        let gap = if lane.row_pt >= 8.0 && lane.rows > 1 { self.px_pt() } else { 0.0 };
-        (self.snap(top), self.snap(top + lane.row_pt) - gap)
+        let gap = if lane.row_pt >= 6.0 && lane.rows > 1 { self.px_pt() } else { 0.0 };
+        (self.snap(lane_top + top), self.snap(lane_top + bottom) - gap)
     }
 
     /// The document's trace.

@@ -96,7 +96,9 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let lanes = painter.with_clip_rect(lanes_rect);
     painter.rect_filled(rect, 0.0, palette.background);
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
-    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect);
+    let pointer = ui.input(|i| i.pointer.hover_pos());
+    let over = pointer.filter(|at| rect.contains(*at) && at.x >= frame.left_pt).map(|at| at.x);
+    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
@@ -106,15 +108,7 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
-    gutter::paint(
-        &painter.with_clip_rect(gutter),
-        frame,
-        cache,
-        layout,
-        palette,
-        gutter,
-        ui.input(|i| i.pointer.hover_pos()),
-    );
+    gutter::paint(&painter.with_clip_rect(gutter), frame, cache, layout, palette, gutter, pointer);
     scroll_mark(&painter, frame, layout, palette);
 }
 
