@@ -3,7 +3,8 @@
 //! Only asked-for texts are read: the table also holds what the program printed and the environment it ran in.
 //! Cost: 4 bytes per number up to the highest below [`DENSE`], about 16 per number above; the texts are in [`Names`].
 
-use super::rows::{RowError, connect};
+use super::connect::connect;
+use super::rows::RowError;
 use super::schema::{Table, quoted};
 use crate::trace::{NameId, Names};
 use rusqlite::{Connection, OptionalExtension as _};
