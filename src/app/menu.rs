@@ -5,7 +5,7 @@ use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::file_name;
 use crate::view::{Command, Panel, Theme};
-use egui::{Button, MenuBar, RichText, Ui, containers::menu::MenuConfig};
+use egui::{Button, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Draws the menus in a row.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -18,7 +18,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 
 fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
     let key = keys::text_of(&command);
-    if ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak())).clicked() {
+    let response = ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak()));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, text));
+    if response.clicked() {
         out.push(command);
         ui.close();
     }

@@ -46,6 +46,7 @@ mod scan;
 mod schema;
 mod sink;
 mod strings;
+pub mod write;
 
 pub use check::is_report;
 pub use convert::{ConvertError, convert};

@@ -120,9 +120,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Copies(_) => plain("Copies"),
         LaneKey::Stream(rank, stream) => {
             let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
-            let text = stream
-                .map(|s| if s.is_default { format!("Stream {} (default)", s.id) } else { format!("Stream {}", s.id) });
-            plain(&text.unwrap_or_default())
+            plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
@@ -130,7 +128,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Launches(..) => plain("CPU launches"),
         LaneKey::OsRuntime(_, process) => {
             let threads = trace.threads.iter().filter(|t| t.process == process && !t.os.is_empty()).count();
-            plain(&format!("OS runtime ({threads} threads)"))
+            plain(&format!("OS runtime ({threads} thread{})", if threads == 1 { "" } else { "s" }))
         }
         LaneKey::OtherNvtx(_, process) => {
             let quiet =
@@ -145,10 +143,7 @@ fn rank_name(trace: &Trace, id: RankId) -> (String, String) {
     let gpu = rank.gpu.and_then(|gpu| trace.gpus.get(gpu)).map_or("GPU", |gpu| gpu.name.as_str());
     let name = format!("Rank {}   {}", rank.label, gpu.trim_start_matches("NVIDIA "));
     let place = [trace.source.host.clone(), Some(format!("device {}", rank.device)), Some(file_name(trace))];
-    (
-        label::safe(&name).into_owned(),
-        label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")).into_owned(),
-    )
+    (label::safe(&name), label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")))
 }
 
 fn file_name(trace: &Trace) -> String {
@@ -158,7 +153,7 @@ fn file_name(trace: &Trace) -> String {
 fn process_name(trace: &Trace, process: usize) -> String {
     let Some(process) = trace.processes.get(process) else { return String::new() };
     let name = process.name.map(|name| trace.name(name)).filter(|name| !name.is_empty()).unwrap_or("Process");
-    label::safe(&format!("{name} ({})", process.pid)).into_owned()
+    label::safe(&format!("{name} ({})", process.pid))
 }
 
 /// Name of a thread, with its id when the name alone does not tell it from others.
@@ -166,7 +161,7 @@ pub fn thread_name(trace: &Trace, thread: usize) -> String {
     let Some(thread) = trace.threads.get(thread) else { return String::new() };
     let name = thread.name.map(|name| trace.name(name)).filter(|name| !name.is_empty());
     let text = name.map_or_else(|| format!("thread {}", thread.tid), |name| format!("{name} ({})", thread.tid));
-    label::safe(&text).into_owned()
+    label::safe(&text)
 }
 
 /// Busy share of the visible part of the rank's span.

@@ -113,7 +113,7 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
         list.data.push(Block { x0, x1, y0: gaps.0, y1: gaps.1, tone });
         let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
         if x1 - x0 >= 30.0 {
-            let (name, detail) = (format::duration(piece.span.len_ns()), String::new());
+            let (name, detail) = (String::new(), format::duration(piece.span.len_ns()));
             list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, on: tone });
         }
     }

@@ -30,6 +30,11 @@ mod slices;
 mod steps;
 mod tooltip;
 
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
 pub use cache::Cache;
 
 use crate::format;

@@ -55,6 +55,6 @@ fn caption(step: &Step) -> String {
         Some(StepEdge::WarmUp) => format!("{name} (warm-up)"),
         Some(StepEdge::Cut) => format!("{name} (cut)"),
         Some(StepEdge::Outlier) => format!("{name} (outlier)"),
-        None => name.into_owned(),
+        None => name,
     }
 }

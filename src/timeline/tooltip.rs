@@ -71,7 +71,7 @@ fn title(workspace: &Workspace, item: Item) -> String {
     let full = match item {
         Item::Op(id, op) => workspace.rank(id).and_then(|(doc, rank)| {
             let name = rank.ops.name.get(op as usize)?;
-            Some(label::safe(doc.trace.op_full_name(*name)).into_owned())
+            Some(label::safe(doc.trace.op_full_name(*name)))
         }),
         Item::Idle(..) => Some("Idle: nothing ran on this GPU".to_owned()),
         _ => None,
@@ -92,7 +92,7 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
             let table = trace.threads.get(thread).map(|t| &t.nvtx);
             let domain = table.and_then(|t| t.domain.get(at as usize)).and_then(|d| trace.domains.get(*d as usize));
             if let Some(domain) = domain.map(|d| trace.name(*d)).filter(|d| !d.is_empty()) {
-                lines.push(("Domain", label::safe(domain).into_owned()));
+                lines.push(("Domain", label::safe(domain)));
             }
             if table.and_then(|t| t.open.get(at as usize)) == Some(&true) {
                 lines.push(("End", "not recorded".to_owned()));
@@ -152,7 +152,7 @@ fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(Strin
     let at_ns = span.start_ns - doc.offset_ns;
     let step = steps.get(steps.partition_point(|s| s.window.end_ns <= at_ns))?;
     let share = span.len_ns() as f64 / step.window.len_ns().max(1) as f64;
-    step.window.contains(at_ns).then(|| (label::safe(&step.name).into_owned(), share))
+    step.window.contains(at_ns).then(|| (label::safe(&step.name), share))
 }
 
 /// Paints `text` near `pointer`, below or above `hit`, inside `bounds`.
