@@ -3,10 +3,10 @@
 
 mod loader_support;
 
-use loader_support::{EVENT_TABLES, Export, P1, P2, codes, dump, error, load, shared_exports, warnings};
+use loader_support::{EVENT_TABLES, Export, P1, P2, codes, dump, shared_exports, warnings};
 use rusqlite::Connection;
 use std::path::Path;
-use stepscope::nsys::{LoadError, LoadOptions, Progress, open};
+use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::trace::{NONE, RowRef, TableKind, Trace};
 
 fn tables(path: &Path) -> Vec<(String, Vec<String>)> {
