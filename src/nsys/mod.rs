@@ -30,6 +30,7 @@
 
 mod calls;
 mod check;
+mod connect;
 mod convert;
 mod details;
 mod error;
@@ -43,6 +44,7 @@ mod progress;
 mod rows;
 mod scan;
 mod schema;
+mod sink;
 mod strings;
 pub mod write;
 
