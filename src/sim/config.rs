@@ -118,6 +118,8 @@ pub struct JobConfig {
     pub item_host_us: f64,
     /// The copy call itself blocks, as with pageable memory; else the stream synchronisation after it does.
     pub item_blocks_in_copy: bool,
+    /// Wait for the whole device at the end of each step, as a hand-written timer does.
+    pub device_sync: bool,
     /// Microseconds of Python or C++ between two launches.
     pub host_us: f64,
     /// Extra small kernels per layer and direction.
@@ -214,6 +216,7 @@ impl Default for JobConfig {
             item_every: 1,
             item_host_us: 350.0,
             item_blocks_in_copy: false,
+            device_sync: false,
             host_us: 6.0,
             tiny_kernels: 0,
             optimizer_kernels: 0,

@@ -21,6 +21,7 @@ mod program;
 mod record;
 mod rng;
 mod schedule;
+mod settings;
 mod strings;
 mod truth;
 
@@ -43,6 +44,14 @@ pub enum SimError {
     Config {
         /// The field, spelled as its flag.
         field: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A setting could not be read.
+    #[error("{setting}: {why}")]
+    Setting {
+        /// The setting as given.
+        setting: String,
         /// What is wrong with it.
         why: String,
     },

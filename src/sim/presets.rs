@@ -93,6 +93,11 @@ pub fn presets() -> Vec<Preset> {
             },
         ),
         job(
+            "device-sync",
+            "each step ends with a wait for the whole device and some Python after it",
+            JobConfig { device_sync: true, item_per_step: 0, host_us: 12.0, batch: 4, ..healthy.clone() },
+        ),
+        job(
             "tiny-kernels",
             "many small kernels: the host cannot launch as fast as the GPU runs them",
             JobConfig { batch: 1, tiny_kernels: 120, item_every: 1, ..healthy.clone() },

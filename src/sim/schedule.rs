@@ -340,6 +340,9 @@ impl<'a> Programmer<'a> {
         if self.cfg.item_per_step > 0 && index.is_multiple_of(self.cfg.item_every) {
             self.item();
         }
+        if self.cfg.device_sync {
+            self.out.main.push(HostOp::SyncDevice);
+        }
     }
 
     /// Reads a scalar: a copy of four bytes and a wait for it.
