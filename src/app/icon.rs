@@ -3,7 +3,7 @@
 use crate::raster::{Image, Renderer};
 use crate::timeline::color::Palette;
 use crate::view::Theme;
-use egui::{Color32, Context, Painter, RawInput, Rect, pos2};
+use egui::{Color32, Context, Painter, RawInput, Rect, Stroke, StrokeKind, pos2};
 
 /// Bars as (lane, start, end) in units of the icon's inner width; the colours follow the lanes.
 const BARS: [(usize, f32, f32); 6] =
@@ -13,7 +13,7 @@ const BARS: [(usize, f32, f32); 6] =
 pub fn paint(painter: &Painter, rect: Rect) {
     let palette = Palette::of(Theme::Dark);
     let unit = rect.width() / 32.0;
-    painter.rect_filled(rect, 7.0 * unit, palette.background);
+    painter.rect(rect, 7.0 * unit, palette.background, Stroke::new(unit, palette.grid), StrokeKind::Inside);
     let inner = rect.shrink2(egui::vec2(6.0 * unit, 7.0 * unit));
     let colors = [palette.compute, palette.communication, palette.copy];
     let height = inner.height() / 3.0;

@@ -10,6 +10,7 @@
 
 mod capture;
 mod cx;
+mod demo;
 mod details;
 mod dialogs;
 mod facts;
@@ -37,6 +38,7 @@ mod toolbar;
 mod welcome;
 mod window;
 
+pub use opener::FileOpener;
 pub use run::{AppOptions, RunError, run};
 pub use window::Window;
 

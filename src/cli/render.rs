@@ -1,11 +1,11 @@
 //! A picture of the window's view, drawn without a display.
 
 use super::args::{Render, ThemeName};
-use super::demo;
 use super::load::{Loaded, load};
 use super::run::CliError;
 use crate::app::picture::{PictureOptions, render as draw};
 use crate::raster::png;
+use crate::sim::Demo;
 use crate::units::Span;
 use crate::view::{Command, Theme, ViewState, Workspace};
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
     if !(0.5..=4.0).contains(&picture.scale) {
         return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
     }
-    let demo = if options.exports.is_empty() { Some(demo::built_in()?) } else { None };
+    let demo = if options.exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
     let loaded = load(exports, &options.reading)?;
     write(&loaded, &picture, &options.output)

@@ -30,6 +30,7 @@
 
 mod calls;
 mod check;
+mod connect;
 mod convert;
 mod details;
 mod error;
@@ -43,10 +44,12 @@ mod progress;
 mod rows;
 mod scan;
 mod schema;
+mod sink;
 mod strings;
 pub mod write;
 
+pub use check::is_report;
 pub use convert::{ConvertError, convert};
 pub use error::LoadError;
-pub use load::{LoadOptions, MAX_READERS, open, peek};
+pub use load::{LoadOptions, MAX_READERS, open, peek, sum_sql};
 pub use progress::Progress;

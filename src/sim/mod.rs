@@ -9,6 +9,7 @@
 
 mod collective;
 mod config;
+mod demo;
 mod device;
 mod engine;
 mod gpu;
@@ -27,6 +28,7 @@ mod truth;
 
 pub use crate::nsys::write::SchemaVersion;
 pub use config::{CudaGraphs, Dtype, Gpu, JobConfig};
+pub use demo::Demo;
 pub use job::{Job, simulate, simulate_to_dir};
 pub use presets::{Preset, bench_config, preset, presets};
 pub use record::{Batch, Sink};

@@ -1,20 +1,21 @@
-//! One frame of the timeline without a window.
+//! Frames of the timeline without a window, and a fixed script of views, to measure what a frame costs.
 
 use super::Cache;
-use crate::view::{ViewState, Workspace};
+use super::layout::Layout;
+use crate::view::{Command, LaneKey, ViewState, Workspace};
+use egui::{Context, Pos2, RawInput, Rect, Vec2};
+
+/// The size frames are measured at, in points.
+pub const FULL_HD: Vec2 = Vec2::new(1920.0, 1080.0);
+
+/// A context with the look that matters to layout: the fonts of the window.
+pub fn context() -> Context {
+    Context::default()
+}
 
 /// Lays out and tessellates one frame of `size` points; the result is the number of vertices.
-pub fn frame(
-    ctx: &egui::Context,
-    workspace: &Workspace,
-    state: &ViewState,
-    cache: &mut Cache,
-    size: egui::Vec2,
-) -> usize {
-    let input = egui::RawInput {
-        screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
-        ..egui::RawInput::default()
-    };
+pub fn frame(ctx: &Context, workspace: &Workspace, state: &ViewState, cache: &mut Cache, size: Vec2) -> usize {
+    let input = RawInput { screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)), ..RawInput::default() };
     let mut commands = Vec::new();
     let mut output = ctx.run_ui(input, |ui| super::show(ui, workspace, state, cache, &mut commands));
     output.textures_delta.clear();
@@ -25,4 +26,35 @@ pub fn frame(
             egui::epaint::Primitive::Callback(_) => 0,
         })
         .sum()
+}
+
+/// The lanes of the chosen rank that can be expanded and are not, in order. Expanding them may bring up more.
+pub fn closed_lanes(workspace: &Workspace, state: &ViewState) -> Vec<LaneKey> {
+    let layout = Layout::of(workspace, state, &mut Cache::default());
+    let closed = |lane: &&super::layout::Lane| lane.expanded == Some(false) && lane.rank == state.rank;
+    layout.lanes.iter().filter(closed).map(|lane| lane.key).collect()
+}
+
+/// Pans and zooms from the whole capture down to one operation and back, the same for every run.
+pub fn script(workspace: &Workspace) -> Vec<Command> {
+    let Some(whole) = workspace.span() else { return Vec::new() };
+    // An operation in the middle of the first rank, to zoom to.
+    let at_ns = workspace.ranks().next().and_then(|(_, doc, rank)| {
+        let start_ns = rank.ops.start_ns.get(rank.ops.len() / 2)?;
+        Some((start_ns + doc.offset_ns) as f64)
+    });
+    let at_ns = at_ns.unwrap_or(whole.start_ns as f64 + whole.len_ns() as f64 / 2.0);
+    let mut commands = vec![Command::ShowAll];
+    let zooms = ((whole.len_ns() as f64 / 2_000.0).log2() * 2.0).ceil().clamp(1.0, 120.0) as usize;
+    for _ in 0..zooms {
+        commands.push(Command::ZoomAt { at_ns, factor: std::f64::consts::FRAC_1_SQRT_2 });
+        commands.push(Command::PanBy(0.08));
+        commands.push(Command::PanBy(-0.08));
+    }
+    for nth in 0..zooms {
+        commands.push(Command::ZoomAt { at_ns, factor: std::f64::consts::SQRT_2 });
+        commands.push(Command::ScrollBy(if nth % 2 == 0 { 120.0 } else { -120.0 }));
+    }
+    commands.push(Command::ShowAll);
+    commands
 }

@@ -149,28 +149,28 @@ static DARK: Palette = Palette {
     warning: rgb(0xf0_c75e),
     error: rgb(0xff_8f73),
     families: [
-        rgb(0x2f_7fd1),
-        rgb(0x4a_9be0),
-        rgb(0x3c_8fb8),
-        rgb(0x2a_a3b8),
-        rgb(0x27_9aa0),
-        rgb(0x4f_b3bf),
-        rgb(0x1f_8a8a),
-        rgb(0x6a_a9d6),
-        rgb(0x5f_c0c9),
-        rgb(0x7f_9fc4),
+        rgb(0x47_80d2),
+        rgb(0x5e_a2ed),
+        rgb(0x2e_79b7),
+        rgb(0x42_9ad8),
+        rgb(0x5d_b5eb),
+        rgb(0x22_8aba),
+        rgb(0x37_a6d0),
+        rgb(0x5e_c3e4),
+        rgb(0x05_96b1),
+        rgb(0x37_b3ca),
     ],
-    compute: rgb(0x2f_7fd1),
-    fused: rgb(0xb0_8ad6),
-    graph: rgb(0x5b_7fd6),
-    communication: rgb(0xe6_9f00),
+    compute: rgb(0x47_80d2),
+    fused: rgb(0xf3_cdf4),
+    graph: rgb(0x44_66c8),
+    communication: rgb(0xea_a329),
     exposed: rgb(0xff_e08a),
-    copy: rgb(0x2f_b37d),
-    idle: rgb(0x8b_6f7d),
-    nvtx: rgb(0x4a_5160),
-    host: rgb(0x8a_919d),
-    sync: rgb(0xe8_6a2a),
-    os: rgb(0x6d_7480),
+    copy: rgb(0x34_c474),
+    idle: rgb(0x8c_5a80),
+    nvtx: rgb(0x45_4d5a),
+    host: rgb(0xa1_9c98),
+    sync: rgb(0xeb_6720),
+    os: rgb(0x7c_8490),
     ranks: [rgb(0x56_b4e9), rgb(0xcc_79a7), rgb(0xf0_e442), rgb(0x9c_c79a), rgb(0xb3_9ddb), rgb(0xd9_a066)],
 };
 
@@ -191,27 +191,121 @@ static LIGHT: Palette = Palette {
     warning: rgb(0x7a_5500),
     error: rgb(0xb0_3000),
     families: [
-        rgb(0x00_72b2),
-        rgb(0x2c_8fd0),
-        rgb(0x1f_83a8),
-        rgb(0x00_97a7),
-        rgb(0x1a_8a8f),
-        rgb(0x4f_b3bf),
-        rgb(0x0f_7a7a),
-        rgb(0x6a_a9d6),
-        rgb(0x6f_c5cc),
-        rgb(0x7f_9fc4),
+        rgb(0x39_70c2),
+        rgb(0x4f_93dc),
+        rgb(0x18_67a3),
+        rgb(0x2d_87c4),
+        rgb(0x4d_a5da),
+        rgb(0x00_7baa),
+        rgb(0x20_96c0),
+        rgb(0x4c_b3d4),
+        rgb(0x03_8098),
+        rgb(0x1d_a3ba),
     ],
-    compute: rgb(0x00_72b2),
-    fused: rgb(0x8a_5fb8),
-    graph: rgb(0x3f_63c0),
-    communication: rgb(0xe6_9f00),
+    compute: rgb(0x39_70c2),
+    fused: rgb(0x8e_216b),
+    graph: rgb(0x33_55b5),
+    communication: rgb(0xf4_a000),
     exposed: rgb(0x5c_3a00),
-    copy: rgb(0x00_9e73),
-    idle: rgb(0xd5_b9c5),
-    nvtx: rgb(0xd3_d8df),
-    host: rgb(0x9a_a1ab),
-    sync: rgb(0xd5_5e00),
-    os: rgb(0xb5_bbc4),
+    copy: rgb(0x51_ca64),
+    idle: rgb(0xce_becf),
+    nvtx: rgb(0xd6_dbe1),
+    host: rgb(0xac_aba4),
+    sync: rgb(0xd8_5903),
+    os: rgb(0x9a_a2ad),
     ranks: [rgb(0x00_72b2), rgb(0xb0_4f88), rgb(0xa6_9a00), rgb(0x4f_8f4c), rgb(0x6a_4fb0), rgb(0x9a_5a1a)],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Matrix = [[f32; 3]; 3];
+
+    /// Normal sight, then protanopia and deuteranopia as Machado, Oliveira and Fernandes (2009) model them, in linear
+    /// red, green and blue.
+    const SIGHTS: [Matrix; 3] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [[0.152_286, 1.052_583, -0.204_868], [0.114_503, 0.786_281, 0.099_216], [-0.003_882, -0.048_116, 1.051_998]],
+        [[0.367_322, 0.860_646, -0.227_968], [0.280_085, 0.672_501, 0.047_413], [-0.011_820, 0.042_940, 0.968_881]],
+    ];
+
+    fn times(matrix: &Matrix, v: [f32; 3]) -> [f32; 3] {
+        matrix.map(|row| row.iter().zip(v).map(|(m, x)| m * x).sum())
+    }
+
+    /// OKLab of a colour as seen with `sight`.
+    fn lab(color: Color32, sight: &Matrix) -> [f32; 3] {
+        let seen = times(sight, linear(color)).map(|c| c.clamp(0.0, 1.0));
+        let cones = [
+            [0.412_221_47, 0.536_332_54, 0.051_445_99],
+            [0.211_903_5, 0.680_699_5, 0.107_396_96],
+            [0.088_302_46, 0.281_718_85, 0.629_978_7],
+        ];
+        let to_lab = [
+            [0.210_454_26, 0.793_617_8, -0.004_072_047],
+            [1.977_998_5, -2.428_592_2, 0.450_593_7],
+            [0.025_904_037, 0.782_771_77, -0.808_675_77],
+        ];
+        times(&to_lab, times(&cones, seen).map(f32::cbrt))
+    }
+
+    /// Distance in hundredths of OKLab; 2 is just noticeable side by side.
+    fn distance(a: Color32, b: Color32, sight: &Matrix) -> f32 {
+        let square: f32 = lab(a, sight).iter().zip(lab(b, sight)).map(|(a, b)| (a - b).powi(2)).sum();
+        100.0 * square.sqrt()
+    }
+
+    fn themes() -> [&'static Palette; 2] {
+        [Palette::of(Theme::Dark), Palette::of(Theme::Light)]
+    }
+
+    #[test]
+    fn classes_differ_for_every_sight() {
+        for palette in themes() {
+            let p = palette;
+            let classes = [p.communication, p.fused, p.copy, p.idle, p.nvtx, p.host, p.sync];
+            for sight in &SIGHTS {
+                for (at, a) in classes.iter().enumerate() {
+                    for b in classes.iter().skip(at + 1).chain(&p.families) {
+                        assert!(distance(*a, *b, sight) >= 6.0, "{a:?} {b:?} {}", distance(*a, *b, sight));
+                    }
+                    assert!(distance(*a, p.background, sight) >= 8.0, "{a:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_readable_on_every_ground() {
+        for p in themes() {
+            for ground in [p.background, p.panel, p.gutter, p.header, p.step] {
+                for text in [p.text, p.lane_text, p.text_dim] {
+                    assert!(contrast(text, ground) >= 4.5, "{text:?} on {ground:?}: {}", contrast(text, ground));
+                }
+            }
+            for text in [p.accent, p.warning, p.error] {
+                assert!(contrast(text, p.panel) >= 4.5, "{text:?}: {}", contrast(text, p.panel));
+                assert!(contrast(text, p.background) >= 4.5, "{text:?}");
+            }
+            for ink in 0..Ink::COUNT as u8 {
+                let ground = p.ink(Ink(ink));
+                assert!(contrast(on(ground), ground) >= 4.5, "{ground:?}: {}", contrast(on(ground), ground));
+            }
+        }
+    }
+
+    #[test]
+    fn marks_stand_out_from_what_they_lie_on() {
+        for p in themes() {
+            assert!(contrast(p.exposed, p.communication) >= 1.5);
+            assert!(contrast(p.selection, p.background) >= 7.0);
+        }
+    }
+
+    #[test]
+    fn contrast_is_that_of_the_standard() {
+        assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 0.01);
+        assert_eq!(on(Color32::WHITE), on(rgb(0xef_a433)));
+    }
+}

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::color::Palette;
 use super::draw::Frame;
-use super::label;
+use super::label::{self, Texts};
 use super::lanes::LaneSlices;
 use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
@@ -42,7 +42,10 @@ pub fn paint(
             painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
         }
         if let Some(color) = edge_color(frame, lane, palette) {
-            painter.rect_filled(Rect::from_min_size(area.min, vec2(EDGE_PT, area.height())), 0.0, color);
+            // The rank that the side panel speaks about has the wider edge.
+            let wide = lane.rank.is_some() && lane.rank == frame.state.rank;
+            let width = if wide { EDGE_PT + 2.0 } else { EDGE_PT };
+            painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
         names(&painter, frame, cache, lane, palette, area);
         painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
@@ -58,13 +61,10 @@ fn edge_color(frame: &Frame<'_>, lane: &Lane, palette: &Palette) -> Option<Color
 }
 
 fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palette: &Palette, area: Rect) {
-    let left = area.left() + EDGE_PT + 6.0 + INDENT_PT * f32::from(lane.depth.saturating_sub(1));
-    // The first row's middle, so that a name of a high lane stands where its first row is.
-    let middle = if lane.is_header() {
-        area.center().y
-    } else {
-        area.top() + (lane.row_pt * lane.rows as f32).min(area.height()).min(lane.row_pt.max(16.0)) / 2.0
-    };
+    let left = area.left() + EDGE_PT + 8.0 + INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    // In the middle of the first row, so that a name stands where its lane begins.
+    let middle =
+        if lane.is_header() { area.center().y } else { area.top() + lane.first_pt.min(area.height()).max(8.0) / 2.0 };
     if let Some(open) = lane.expanded {
         triangle(painter, pos2(left + 3.0, middle), open, palette.text_dim);
     }
@@ -81,7 +81,7 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
         painter.text(pos2(right, middle), Align2::RIGHT_CENTER, share, LANE_FONT, color).left() - 8.0
     };
     let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
-        if let Some(galley) = label::fit(painter, text, "", right - left, font, color) {
+        if let Some(galley) = label::fit(painter, Texts { name: text, ..Texts::default() }, right - left, font, color) {
             painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
         }
     };
@@ -110,7 +110,7 @@ fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {
 
 /// Name of a lane and, for headers, what else there is to say.
 pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
-    let Some(trace) = frame.trace(lane.key.doc()) else { return <_>::default() };
+    let Some(trace) = frame.trace(lane.key.doc()) else { return Default::default() };
     let plain = |name: &str| (name.to_owned(), String::new());
     match lane.key {
         LaneKey::Rank(rank) => rank_name(trace, rank),
@@ -120,9 +120,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Copies(_) => plain("Copies"),
         LaneKey::Stream(rank, stream) => {
             let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
-            let text = stream
-                .map(|s| if s.is_default { format!("Stream {} (default)", s.id) } else { format!("Stream {}", s.id) });
-            plain(&text.unwrap_or_default())
+            plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
@@ -130,12 +128,13 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Launches(..) => plain("CPU launches"),
         LaneKey::OsRuntime(_, process) => {
             let threads = trace.threads.iter().filter(|t| t.process == process && !t.os.is_empty()).count();
-            plain(&format!("OS runtime ({threads} threads)"))
+            plain(&format!("OS runtime ({threads} thread{})", if threads == 1 { "" } else { "s" }))
         }
         LaneKey::OtherNvtx(_, process) => {
-            let quiet =
-                |t: &&Thread| t.process == process && t.api.is_empty() && !(t.nvtx.is_empty() && t.marks.is_empty());
-            plain(&format!("NVTX of {} more threads", trace.threads.iter().filter(quiet).count()))
+            let shown = lane.rank.map(|rank| super::layout::main_threads(frame.workspace, rank, process));
+            let has_nvtx = |t: &&Thread| t.process == process && !(t.nvtx.is_empty() && t.marks.is_empty());
+            let more = trace.threads.iter().filter(has_nvtx).count() - shown.map_or(0, |shown| shown.len());
+            plain(&format!("NVTX of {more} more threads"))
         }
     }
 }
@@ -145,10 +144,7 @@ fn rank_name(trace: &Trace, id: RankId) -> (String, String) {
     let gpu = rank.gpu.and_then(|gpu| trace.gpus.get(gpu)).map_or("GPU", |gpu| gpu.name.as_str());
     let name = format!("Rank {}   {}", rank.label, gpu.trim_start_matches("NVIDIA "));
     let place = [trace.source.host.clone(), Some(format!("device {}", rank.device)), Some(file_name(trace))];
-    (
-        label::safe(&name).into_owned(),
-        label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")).into_owned(),
-    )
+    (label::safe(&name), label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")))
 }
 
 fn file_name(trace: &Trace) -> String {
@@ -158,7 +154,7 @@ fn file_name(trace: &Trace) -> String {
 fn process_name(trace: &Trace, process: usize) -> String {
     let Some(process) = trace.processes.get(process) else { return String::new() };
     let name = process.name.map(|name| trace.name(name)).filter(|name| !name.is_empty()).unwrap_or("Process");
-    label::safe(&format!("{name} ({})", process.pid)).into_owned()
+    label::safe(&format!("{name} ({})", process.pid))
 }
 
 /// Name of a thread, with its id when the name alone does not tell it from others.
@@ -166,7 +162,7 @@ pub fn thread_name(trace: &Trace, thread: usize) -> String {
     let Some(thread) = trace.threads.get(thread) else { return String::new() };
     let name = thread.name.map(|name| trace.name(name)).filter(|name| !name.is_empty());
     let text = name.map_or_else(|| format!("thread {}", thread.tid), |name| format!("{name} ({})", thread.tid));
-    label::safe(&text).into_owned()
+    label::safe(&text)
 }
 
 /// Busy share of the visible part of the rank's span.

@@ -12,34 +12,14 @@ use std::sync::Arc;
 
 /// Characters of a name that are ever laid out.
 const NAME_LIMIT: usize = 240;
+/// Letters, the ellipsis included, below which a cut name says nothing.
+const LETTERS_MIN: usize = 5;
 /// Labels are cut at multiples of this, so that laid-out texts are found again while zooming.
 const WIDTH_STEP_PT: f32 = 8.0;
 
-/// `name` on one line and of bounded length: control characters become visible, the rest of a long name an ellipsis.
-pub fn safe(name: &str) -> Cow<'_, str> {
-    if name.len() <= NAME_LIMIT && !name.chars().any(is_unfit) {
-        return Cow::Borrowed(name);
-    }
-    let mut text = String::with_capacity(NAME_LIMIT + 8);
-    let mut chars = name.chars();
-    for c in chars.by_ref().take(NAME_LIMIT) {
-        match c {
-            '\n' => text.push_str("\\n"),
-            '\t' => text.push_str("\\t"),
-            '\r' => text.push_str("\\r"),
-            c if is_unfit(c) => text.push('\u{fffd}'),
-            c => text.push(c),
-        }
-    }
-    if chars.next().is_some() {
-        text.push('…');
-    }
-    Cow::Owned(text)
-}
-
-/// Control characters, and those that turn the direction of the text around them.
-fn is_unfit(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// `name` on one line and of bounded length.
+pub fn safe(name: &str) -> String {
+    format::one_line(name, NAME_LIMIT)
 }
 
 /// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
@@ -59,7 +39,7 @@ pub fn text_of(workspace: &Workspace, key: RowsKey, at: u32, span: Span) -> (Str
 /// Name of an item, fit to be drawn.
 pub fn name_of(workspace: &Workspace, item: Item) -> String {
     let Some(doc) = workspace.docs.get(item.doc()) else { return String::new() };
-    raw_name(workspace, &doc.trace, item).map(|name| safe(&name).into_owned()).unwrap_or_default()
+    raw_name(workspace, &doc.trace, item).map(|name| safe(&name)).unwrap_or_default()
 }
 
 fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Option<Cow<'a, str>> {
@@ -87,24 +67,28 @@ pub fn step_of(workspace: &Workspace, id: RankId, step: u32) -> Option<&crate::a
     workspace.docs.get(id.doc)?.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step as usize)
 }
 
-/// Lays out `name` and, when it fits, `detail` after it, in at most `room_pt`; `None` when not even a few letters fit.
-pub fn fit(
-    painter: &Painter,
-    name: &str,
-    detail: &str,
-    room_pt: f32,
-    font: &FontId,
-    color: Color32,
-) -> Option<Arc<Galley>> {
+/// What a label may say, from the whole to the least.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Texts<'a> {
+    /// Name; cut when it does not fit.
+    pub name: &'a str,
+    /// Shown after the name when both fit. Never cut: a number that is cut is another number.
+    pub detail: &'a str,
+    /// Shown instead of a cut name; empty for none.
+    pub short: &'a str,
+}
+
+/// Lays out as much of `texts` as `room_pt` holds; `None` when that would say nothing.
+pub fn fit(painter: &Painter, texts: Texts<'_>, room_pt: f32, font: &FontId, color: Color32) -> Option<Arc<Galley>> {
     let width = (room_pt / WIDTH_STEP_PT).floor() * WIDTH_STEP_PT;
-    if width < 2.0 * WIDTH_STEP_PT || name.is_empty() && detail.is_empty() {
+    if width < WIDTH_STEP_PT {
         return None;
     }
-    let job = |with_detail: bool| {
+    let lay = |name: &str, detail: &str| {
         let format = TextFormat { font_id: font.clone(), color, ..TextFormat::default() };
         let mut job = LayoutJob::default();
         job.append(name, 0.0, format.clone());
-        if with_detail {
+        if !detail.is_empty() {
             let dim = TextFormat { color: color.gamma_multiply(0.8), ..format };
             job.append(detail, if name.is_empty() { 0.0 } else { 6.0 }, dim);
         }
@@ -112,35 +96,30 @@ pub fn fit(
         painter.layout_job(job)
     };
     // A rough guess keeps hopeless texts from being laid out twice.
-    let guess = (name.chars().count() + detail.chars().count()) as f32 * font.size * 0.42;
-    if !detail.is_empty() && guess < width {
-        let whole = job(true);
+    let hopeless = |chars: usize| chars as f32 * font.size * 0.4 > width;
+    if !texts.detail.is_empty() && !hopeless(texts.name.chars().count() + texts.detail.chars().count()) {
+        let whole = lay(texts.name, texts.detail);
         if !whole.elided {
             return Some(whole);
         }
     }
-    let short = job(false);
-    // A lone ellipsis says nothing.
-    let letters = short.rows.first().map_or(0, |row| row.glyphs.len());
-    (letters > 2 || !short.elided).then_some(short)
+    if texts.name.is_empty() {
+        return None;
+    }
+    let cut = lay(texts.name, "");
+    if !cut.elided {
+        return Some(cut);
+    }
+    if !texts.short.is_empty() {
+        return Some(lay(texts.short, "")).filter(|short| !short.elided);
+    }
+    let letters = cut.rows.first().map_or(0, |row| row.glyphs.len());
+    (letters >= LETTERS_MIN).then_some(cut)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_and_long_names_are_tamed() {
-        assert_eq!(safe("gemm"), "gemm");
-        assert_eq!(safe("a\nb\u{7}\u{202e}c"), "a\\nb\u{fffd}\u{fffd}c");
-        let long = "x".repeat(10_000);
-        assert_eq!(safe(&long).chars().count(), NAME_LIMIT + 1);
-    }
-
-    #[test]
-    fn multibyte_names_are_cut_between_characters() {
-        assert!(safe(&"é".repeat(1000)).ends_with("é…"));
-    }
 
     #[test]
     fn call_names_lose_their_version_only() {

@@ -2,9 +2,10 @@
 
 use super::color::Palette;
 use super::draw::{Block, DrawList, Label, Tone};
-use super::label;
+use super::ink::Ink;
+use super::label::{self, Texts};
 use egui::epaint::{Mesh, Vertex, WHITE_UV};
-use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, pos2};
+use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, pos2, vec2};
 
 /// Distance between the strokes of a hatch, horizontally.
 const HATCH_STEP_PT: f32 = 6.0;
@@ -123,8 +124,14 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     };
     let inset = 4.0;
     let room = text.x1 - text.x0 - 1.5 * inset;
-    if let Some(galley) = label::fit(painter, &text.name, &text.detail, room, &LANE_FONT, color) {
+    let texts = Texts { name: &text.name, detail: &text.detail, short: &text.short };
+    if let Some(galley) = label::fit(painter, texts, room, &LANE_FONT, color) {
         let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
+        if text.on == Tone::Solid(Ink::COMMUNICATION) {
+            // Keeps the strokes of a hatch from running through the letters.
+            let plate = Rect::from_min_size(pos2(text.x0 + inset - 2.0, y), galley.size() + vec2(4.0, 0.0));
+            painter.rect_filled(plate, 2.0, ground);
+        }
         painter.galley(pos2(text.x0 + inset, y), galley, color);
     }
 }
@@ -132,7 +139,6 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timeline::ink::Ink;
 
     #[test]
     fn strokes_stay_inside_their_area() {
