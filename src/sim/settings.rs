@@ -45,12 +45,12 @@ mod tests {
         let cfg = with(&[
             "comm-gbps=25",
             "dtype = fp16",
-            "straggler=1",
+            "stragglers=[1]",
             "drift_ppm=[0, 20]",
             "one_file=true",
             "schema=2023.4",
         ]);
-        assert_eq!((cfg.comm_gbps, cfg.dtype, cfg.straggler, cfg.one_file), (25.0, Dtype::Fp16, Some(1), true));
+        assert_eq!((cfg.comm_gbps, cfg.dtype, cfg.stragglers, cfg.one_file), (25.0, Dtype::Fp16, vec![1], true));
         assert_eq!((cfg.drift_ppm, cfg.schema), (vec![0.0, 20.0], SchemaVersion::V2023_4));
         assert_eq!(with(&["cuda-graphs=nodes"]).cuda_graphs, CudaGraphs::Nodes);
         assert_eq!(with(&["slow-loader-steps=[]"]).slow_loader_steps, Vec::<u32>::new());
