@@ -5,7 +5,7 @@
 //! where and why is known ([`Truth`]), which makes the job the fixture of the tests and the source of the demo.
 //! It writes exports with the tables of a real nsys version ([`simulate_to_dir`]).
 //!
-//! Cost: about 4 microseconds per operation with its call, writing included; memory for one step per rank.
+//! Cost: about 3 microseconds per operation with its call, writing included; memory for one step per rank.
 
 mod collective;
 mod config;
