@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use proptest::prelude::*;
 use std::path::Path;
 use stepscope::analysis::{Params, Partition, RankAnalysis, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};
@@ -63,6 +64,55 @@ fn the_analysis_of_every_named_job_gives_its_books_to_the_nanosecond() {
         }
         for trace in &traces {
             assert_nothing_odd(preset.name, trace);
+        }
+    }
+}
+
+/// Jobs that mix layouts, losses and clocks.
+fn any_job() -> impl Strategy<Value = JobConfig> {
+    let layout = (1_u32..3, 1_u32..4, 1_u32..4, 3_u32..6, 1_u32..4, 0_u64..1000);
+    let host = (0_u32..4, 0_u32..3, 0_u32..3, 0_u32..3, prop::bool::ANY, prop::bool::ANY, 0.0_f64..150.0);
+    let capture = (0_u8..3, prop::bool::ANY, -50.0_f64..9000.0, -300.0_f64..300.0, 0.1_f64..100.0);
+    (layout, host, capture).prop_map(|(layout, host, capture)| {
+        let ((dp, pp, micro_batches, layers, batch, seed), (graphs, one_file, offset, drift, comm_gbps)) =
+            (layout, capture);
+        let (tiny_kernels, item_per_step, alloc_churn, loader_workers, overlap_comm, loader_nvtx, loader_ms) = host;
+        let graphs = [CudaGraphs::Off, CudaGraphs::Blocks, CudaGraphs::Nodes][graphs as usize];
+        JobConfig {
+            ranks: dp * pp,
+            pp,
+            micro_batches,
+            layers,
+            batch,
+            seed,
+            steps: 4,
+            tiny_kernels,
+            item_per_step,
+            alloc_churn,
+            loader_workers,
+            overlap_comm,
+            loader_nvtx,
+            loader_ms,
+            comm_gbps,
+            cuda_graphs: if pp == 1 { graphs } else { CudaGraphs::Off },
+            one_file,
+            clock_offset_ms: if one_file { Vec::new() } else { vec![offset; 1] },
+            drift_ppm: if one_file { Vec::new() } else { vec![drift; 1] },
+            ..JobConfig::default()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_analysis_of_any_job_gives_its_books(cfg in any_job()) {
+        let folder = tempfile::tempdir().unwrap();
+        let job = write(&cfg, folder.path());
+        let analyses: Vec<_> = job.files.iter().map(|file| analyze(&load(file), &Params::default())).collect();
+        for (found, truth) in analyses.iter().flat_map(|analysis| &analysis.ranks).zip(&job.truth.ranks) {
+            assert_same("any job", found, truth);
         }
     }
 }

@@ -52,13 +52,25 @@ fn operations(rows: &Batch) -> Vec<(i64, i64, i64, i64)> {
     all
 }
 
-/// Every named job, shortened.
+/// Every named job, shortened, and some that mix what the named ones keep apart.
 fn jobs() -> Vec<(&'static str, JobConfig)> {
     let short = |mut cfg: JobConfig| {
         cfg.steps = cfg.steps.min(5);
         cfg
     };
-    presets().into_iter().map(|preset| (preset.name, short(preset.config))).collect()
+    let mut jobs: Vec<_> = presets().into_iter().map(|preset| (preset.name, short(preset.config))).collect();
+    let small = JobConfig { steps: 4, layers: 6, batch: 4, ..JobConfig::default() };
+    jobs.extend([
+        ("two stages, two replicas", JobConfig { ranks: 4, pp: 2, micro_batches: 4, ..small.clone() }),
+        ("more stages than micro-batches", JobConfig { ranks: 3, pp: 3, micro_batches: 2, ..small.clone() }),
+        ("accumulation", JobConfig { micro_batches: 3, overlap_comm: false, osrt: true, ..small.clone() }),
+        ("one file", JobConfig { ranks: 3, one_file: true, nvtx_ops: true, prefetch_stream: false, ..small.clone() }),
+        (
+            "everything",
+            JobConfig { alloc_churn: 3, item_per_step: 5, item_blocks_in_copy: true, device_sync: true, ..small },
+        ),
+    ]);
+    jobs
 }
 
 const NCCL_STREAMS: [i64; 6] = [20, 24, 28, 36, 32, 40];
@@ -310,7 +322,7 @@ fn an_impossible_job_is_refused_with_the_field_that_is_wrong() {
     refused(JobConfig { ranks: 3, pp: 2, ..cfg() }, "pp");
     refused(JobConfig { heads: 7, ..cfg() }, "heads");
     refused(JobConfig { host_us: f64::NAN, ..cfg() }, "host-us");
-    refused(JobConfig { straggler: Some(2), ..cfg() }, "straggler");
+    refused(JobConfig { stragglers: vec![2], ..cfg() }, "stragglers");
     refused(JobConfig { clock_offset_ms: vec![0.0; 3], ..cfg() }, "clock-offset-ms");
     refused(JobConfig { one_file: true, drift_ppm: vec![1.0], ..cfg() }, "one-file");
     let old = stepscope::sim::SchemaVersion::V2023_4;

@@ -138,7 +138,7 @@ impl<'a> Engine<'a> {
             let of = |values: &[f64]| values.get(rank as usize).copied().unwrap_or(0.0);
             let clock =
                 Clock { offset_ns: (of(&cfg.clock_offset_ms) * 1e6).round() as i64, drift_ppm: of(&cfg.drift_ppm) };
-            let straggles = cfg.straggler == Some(rank);
+            let straggles = cfg.stragglers.contains(&rank);
             let factor = |value: f64| if straggles { value } else { 1.0 };
             let thread = |at: usize| Thread {
                 // Processes do not start at the same instant.

@@ -36,7 +36,9 @@ impl Engine<'_> {
             }
             HostOp::Query => self.plain_call(rank, thread, Function::IsCapturing, QUERY_NS),
             HostOp::Malloc => self.plain_call(rank, thread, Function::Malloc, self.cfg.alloc_ms * 1e6),
-            HostOp::Free => return self.free(rank, thread),
+            // cudaFree waits for the whole device.
+            HostOp::Free => return self.drain(rank, thread, Function::Free, self.cfg.alloc_ms * 1e6),
+            HostOp::SyncDevice => return self.drain(rank, thread, Function::DeviceSynchronize, SYNC_NS),
             HostOp::Kernel(id) => {
                 return self.launch(rank, thread, Role::Compute, Task::Kernel { id, graph_node: None });
             }
@@ -239,8 +241,8 @@ impl Engine<'_> {
         true
     }
 
-    /// cudaFree waits for the whole device.
-    fn free(&mut self, rank: usize, thread: usize) -> bool {
+    /// A call that waits for every stream and takes `ns` more. Only some of those leave a synchronisation record.
+    fn drain(&mut self, rank: usize, thread: usize, function: Function, ns: f64) -> bool {
         let call = self.begin(rank, thread, BRIEF_NS * 2.0);
         let mut done_ns = call.start_ns;
         for role in Role::ALL {
@@ -250,8 +252,13 @@ impl Engine<'_> {
                 None => return false,
             }
         }
-        let end_ns = done_ns + self.cost(rank, thread, self.cfg.alloc_ms * 1e6);
-        self.end(rank, thread, Function::Free, end_ns);
+        let end_ns = done_ns + self.cost(rank, thread, ns);
+        self.end(rank, thread, function, end_ns);
+        if function == Function::DeviceSynchronize {
+            let (start_ns, end_ns, place) = (call.start_ns + 300, end_ns - 300, self.ranks[rank].place);
+            let row = SyncRow { start_ns, end_ns, place, correlation: call.correlation, sync_type: 4, event: None };
+            self.ranks[rank].recorder.sync(row);
+        }
         true
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Loader {
 
 impl Loader {
     pub(super) fn new(cfg: &JobConfig, rank: u32) -> Self {
-        let factor = if cfg.straggler == Some(rank) { cfg.data_factor } else { 1.0 };
+        let factor = if cfg.stragglers.contains(&rank) { cfg.data_factor } else { 1.0 };
         Self {
             workers: cfg.loader_workers as usize,
             batch_ns: cfg.loader_ms * 1e6 * factor,

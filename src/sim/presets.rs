@@ -93,6 +93,11 @@ pub fn presets() -> Vec<Preset> {
             },
         ),
         job(
+            "device-sync",
+            "each step ends with a wait for the whole device and some Python after it",
+            JobConfig { device_sync: true, item_per_step: 0, host_us: 12.0, batch: 4, ..healthy.clone() },
+        ),
+        job(
             "tiny-kernels",
             "many small kernels: the host cannot launch as fast as the GPU runs them",
             JobConfig { batch: 1, tiny_kernels: 120, item_every: 1, ..healthy.clone() },
@@ -110,7 +115,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "gc-pause",
             "Python collects garbage for a while, on one rank after the other",
-            JobConfig { gc_step: Some(3), gc_ms: 180.0, item_every: 1, ..healthy.clone() },
+            JobConfig { gc_steps: vec![3], gc_ms: 180.0, item_every: 1, ..healthy.clone() },
         ),
         job(
             "attention-unfused",
@@ -142,18 +147,18 @@ pub fn presets() -> Vec<Preset> {
         job(
             "straggler-compute",
             "rank 2 of 4 has a quarter more to compute",
-            JobConfig { straggler: Some(2), compute_factor: 1.25, ..four.clone() },
+            JobConfig { stragglers: vec![2], compute_factor: 1.25, ..four.clone() },
         ),
         job(
             "straggler-data",
             "rank 2 of 4 waits for its data",
-            JobConfig { straggler: Some(2), loader_ms: 300.0, data_factor: 2.2, ..four.clone() },
+            JobConfig { stragglers: vec![2], loader_ms: 300.0, data_factor: 2.2, ..four.clone() },
         ),
         job(
             "straggler-host",
             "rank 2 of 4 runs its host code four times slower",
             JobConfig {
-                straggler: Some(2),
+                stragglers: vec![2],
                 batch: 2,
                 tiny_kernels: 20,
                 host_factor: 4.0,
@@ -164,7 +169,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "straggler-clock",
             "rank 2 of 4 has a slow clock: every kernel takes 1.25 times as long",
-            JobConfig { straggler: Some(2), clock_factor: 1.25, ..four.clone() },
+            JobConfig { stragglers: vec![2], clock_factor: 1.25, ..four.clone() },
         ),
         job(
             "clock-offset",
@@ -184,7 +189,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "extra-collective",
             "rank 1 of 4 issues one all-reduce more than the others",
-            JobConfig { extra_collective: Some(1), ..four.clone() },
+            JobConfig { extra_collectives: vec![1], ..four.clone() },
         ),
         job(
             "one-file",

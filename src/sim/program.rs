@@ -79,6 +79,7 @@ pub(super) enum HostOp {
         event: u32,
     },
     SyncStream(Role),
+    SyncDevice,
     Malloc,
     Free,
     Push(Label),

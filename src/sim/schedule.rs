@@ -44,7 +44,7 @@ impl<'a> Programmer<'a> {
         if index == 0 {
             self.out.main.push(HostOp::Cpu((self.cfg.warmup_ms * 1e6) as i64));
         }
-        if self.cfg.gc_step.is_some_and(|step| step + self.rank == index) {
+        if self.cfg.gc_steps.iter().any(|step| step.saturating_add(self.rank) == index) {
             self.out.main.push(HostOp::Collect((self.cfg.gc_ms * 1e6) as i64));
         }
         if self.cfg.pp > 1 {
@@ -334,11 +334,14 @@ impl<'a> Programmer<'a> {
                 });
             }
         }
-        if self.cfg.extra_collective == Some(self.rank) && index + 1 == self.cfg.steps {
+        if self.cfg.extra_collectives.contains(&self.rank) && index + 1 == self.cfg.steps {
             self.out.main.push(HostOp::Collective { role: Role::Reduce, comm: self.comms.alone, bytes: 4096 });
         }
         if self.cfg.item_per_step > 0 && index.is_multiple_of(self.cfg.item_every) {
             self.item();
+        }
+        if self.cfg.device_sync {
+            self.out.main.push(HostOp::SyncDevice);
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) enum Function {
     EventRecord,
     StreamWaitEvent,
     StreamSynchronize,
+    DeviceSynchronize,
     IsCapturing,
     Malloc,
     Free,
@@ -24,7 +25,7 @@ pub(super) enum Function {
     Read,
 }
 
-const FUNCTIONS: [(Function, &str); 15] = [
+const FUNCTIONS: [(Function, &str); 16] = [
     (Function::LaunchKernel, "cudaLaunchKernel_v7000"),
     (Function::LaunchKernelEx, "cudaLaunchKernelExC_v11060"),
     (Function::MemcpyAsync, "cudaMemcpyAsync_v3020"),
@@ -32,6 +33,7 @@ const FUNCTIONS: [(Function, &str); 15] = [
     (Function::EventRecord, "cudaEventRecord_v3020"),
     (Function::StreamWaitEvent, "cudaStreamWaitEvent_v3020"),
     (Function::StreamSynchronize, "cudaStreamSynchronize_v3020"),
+    (Function::DeviceSynchronize, "cudaDeviceSynchronize_v3020"),
     (Function::IsCapturing, "cudaStreamIsCapturing_v10000"),
     (Function::Malloc, "cudaMalloc_v3020"),
     (Function::Free, "cudaFree_v3020"),
