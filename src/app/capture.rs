@@ -1,8 +1,8 @@
 //! The capture tab: what each file is, what it holds, and what was odd about it.
 
 use super::cx::{Cx, pair};
-use super::icons::{self, Icon};
 use super::facts::rank_text;
+use super::icons::{self, Icon};
 use super::state::file_name;
 use crate::analysis::{Analysis, Limit};
 use crate::format;
@@ -92,7 +92,8 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
     for warning in &trace.warnings {
         ui.horizontal_wrapped(|ui| {
             icons::show(ui, Icon::Warning, cx.palette.warning);
-            let times = if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
+            let times =
+                if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
             ui.label(format!("{}{times}", warning.message));
             ui.label(RichText::new(warning.code).small().weak());
         });

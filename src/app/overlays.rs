@@ -118,7 +118,9 @@ fn title(ui: &mut Ui, text: &str, out: &mut Vec<Command>) {
 
 fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<Command>) {
     let (heading, hint, go) = match question {
-        PathQuestion::Open => ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open"),
+        PathQuestion::Open => {
+            ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
+        }
         PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
         PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
     };

@@ -41,7 +41,7 @@ use crate::format;
 use crate::view::{Command, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 
 /// Height of the ruler.
@@ -66,8 +66,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
     paint(ui, &frame, &layout, cache, rect);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    let pointer = response.hover_pos().filter(|at| at.x >= frame.left_pt && at.x <= frame.right_pt);
-    if let Some(at) = pointer {
+    if let Some(at) = response.hover_pos() {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }
@@ -131,16 +130,28 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
     list
 }
 
-fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: egui::Pos2) {
+/// The pointer's time, and what is under it in words.
+fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: Pos2) {
     let palette = Palette::of(frame.state.theme);
-    let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
-    overlay::pointer(&ui.painter_at(lanes_rect), &ui.painter_at(rect), frame, palette, at);
+    let painter = ui.painter_at(rect);
+    let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
+    if on_lanes {
+        let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+        overlay::pointer(&ui.painter_at(lanes_rect), &painter, frame, palette, at);
+    }
     if cache.drag.is_some() {
         return;
     }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
-        tooltip::paint(&ui.painter_at(rect), palette, &text, &hit, at, rect);
+        tooltip::paint(&painter, palette, &text, (hit.edges.2, hit.edges.3), at, rect);
+    } else if let Some(lane) = layout.at(at.y - frame.origin_pt).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt)
+    {
+        if lane.expanded.is_some() {
+            ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+        }
+        let item = (frame.origin_pt + lane.top_pt, frame.origin_pt + lane.bottom_pt());
+        tooltip::paint(&painter, palette, &tooltip::of_lane(frame, lane), item, at, rect);
     }
 }
 

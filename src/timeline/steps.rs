@@ -44,7 +44,8 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
         let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
         if x1 - x0 >= 26.0 {
             let (name, detail) = (caption(step), format::duration(step.window.len_ns()));
-            list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, on: tone });
+            let short = step.number.map_or_else(String::new, |number| number.to_string());
+            list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, short, on: tone });
         }
         // Past steps too narrow to be told apart.
         let narrow_ns = frame.time_at(x0 + STRIP_MIN_PT) as i64 - frame.offset_ns(id.doc);
