@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What to open.
@@ -140,13 +140,19 @@ impl Job {
 /// What became of one file of a finished batch.
 pub type Outcome = (What, Result<Vec<Opened>, OpenError>);
 
+/// A job's number and what came of it.
+type Finished = (u64, Result<Vec<Opened>, OpenError>);
+
+/// Finished jobs that wait for the window at most; others wait on their threads.
+const WAITING: usize = 16;
+
 /// All files being opened.
 pub struct Jobs {
     opener: Arc<dyn Opener>,
     wake: Arc<dyn Fn() + Send + Sync>,
     batches: VecDeque<Vec<Job>>,
-    sender: Sender<(u64, Result<Vec<Opened>, OpenError>)>,
-    receiver: Receiver<(u64, Result<Vec<Opened>, OpenError>)>,
+    sender: SyncSender<Finished>,
+    receiver: Receiver<Finished>,
     next_id: u64,
 }
 
@@ -159,7 +165,7 @@ impl std::fmt::Debug for Jobs {
 impl Jobs {
     /// No jobs yet. `wake` is called from the loading threads when something is ready to be polled.
     pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(WAITING);
         Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
     }
 

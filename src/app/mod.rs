@@ -10,7 +10,6 @@
 
 mod capture;
 mod cx;
-mod demo;
 mod details;
 mod dialogs;
 mod facts;

@@ -1,9 +1,9 @@
 //! From a file to a trace and its numbers, on the thread of a job.
 
-use super::demo::Demo;
 use super::load::{OpenError, Opened, Opener, Watch, What};
 use crate::analysis::{Params, analyze};
 use crate::nsys::{self, LoadError, LoadOptions};
+use crate::sim::Demo;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,10 +25,10 @@ impl FileOpener {
         watch.stage("Simulating a training job");
         let mut demo = self.demo.lock().unwrap_or_else(PoisonError::into_inner);
         if demo.is_none() {
-            *demo = Some(Demo::make().map_err(|error| OpenError::Failed { message: error.to_string() })?);
+            *demo = Some(Demo::write().map_err(|error| OpenError::Failed { message: error.to_string() })?);
         }
         watch.stage("");
-        let files = demo.iter().flat_map(|demo| &demo.files);
+        let files = demo.iter().flat_map(|demo| &demo.exports);
         files.map(|path| self.file(path, watch)).collect()
     }
 
@@ -64,7 +64,7 @@ impl Opener for FileOpener {
 
 fn failure(error: LoadError) -> OpenError {
     match error {
-        LoadError::Cancelled { .. } => OpenError::Cancelled,
+        LoadError::Cancelled => OpenError::Cancelled,
         LoadError::Report { path } => {
             let message = LoadError::Report { path: path.clone() }.to_string();
             OpenError::NeedsConversion { report: path, message }
