@@ -8,6 +8,7 @@ use loader_support::{EVENT_TABLES, Export, codes, error, load, shared_exports, w
 use rusqlite::Connection;
 use std::path::Path;
 use stepscope::nsys::{LoadError, LoadOptions, Progress, open};
+use stepscope::trace::{RowRef, TableKind};
 
 #[test]
 fn what_is_no_export_is_told_with_what_to_do() {
@@ -168,6 +169,39 @@ fn a_log_beside_the_file_that_a_link_points_to_is_seen() {
     let writer = Connection::open(&export.path).unwrap();
     writer.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM OSRT_API").unwrap();
     assert!(matches!(load(&link), Err(LoadError::Unmerged { .. })));
+}
+
+#[test]
+fn bytes_changed_anywhere_never_end_the_program() {
+    let whole = std::fs::read(&Export::made("").path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spoilt.sqlite");
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut next = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % below
+    };
+    let mut refused = 0;
+    for _ in 0..150 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(20) {
+            // Page headers and the cells at the end of pages matter most.
+            let page = next(bytes.len() / 4096) * 4096;
+            let at = page + [next(16), next(4096), 4095 - next(200)][next(3)];
+            bytes[at.max(100)] = [0, 255, next(256) as u8][next(3)];
+        }
+        std::fs::write(&path, bytes).unwrap();
+        match load(&path) {
+            Ok(trace) => drop(trace.details.fields(RowRef { table: TableKind::Nvtx, row: 1 })),
+            Err(error) => {
+                refused += 1;
+                assert!(error.to_string().contains("spoilt.sqlite"), "{error}");
+            }
+        }
+    }
+    assert!(refused > 20, "only {refused} of 150 were refused");
 }
 
 #[test]
