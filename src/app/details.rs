@@ -4,9 +4,10 @@ use super::capture::copy_button;
 use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::Fetcher;
+use crate::format;
 use crate::trace::Field;
 use crate::view::{Command, Item};
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
@@ -42,9 +43,11 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Comma
             let width = ui.available_width();
             ui.vertical(|ui| {
                 ui.set_width(FACTS_PT.min(width));
-                full_name(ui, facts);
                 for fact in &facts.facts {
                     pair(ui, 152.0, fact.name, &fact.value);
+                }
+                if let Some(name) = &facts.full_name {
+                    pair(ui, 152.0, "Full name", name);
                 }
             });
             ui.add_space(8.0);
@@ -83,13 +86,6 @@ fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     ui.add_space(4.0);
 }
 
-fn full_name(ui: &mut Ui, facts: &Facts) {
-    if let Some(name) = &facts.full_name {
-        ui.add(Label::new(RichText::new(name).small()).wrap().selectable(true));
-        ui.add_space(4.0);
-    }
-}
-
 /// All fields of the row, in as many columns as there is room for, read down then across.
 fn fields_table(ui: &mut Ui, fields: &[Field]) {
     let columns = ((ui.available_width() / FIELDS_PT) as usize).clamp(1, 4);
@@ -98,8 +94,15 @@ fn fields_table(ui: &mut Ui, fields: &[Field]) {
         for column in fields.chunks(per_column) {
             ui.vertical(|ui| {
                 ui.set_width(FIELDS_PT - 16.0);
+                ui.spacing_mut().interact_size.y = 16.0;
                 for field in column {
-                    pair(ui, 132.0, &field.name, &field.value);
+                    ui.horizontal(|ui| {
+                        ui.allocate_ui(vec2(132.0, 16.0), |ui| {
+                            ui.set_width(132.0);
+                            ui.add(Label::new(RichText::new(&field.name).weak()).truncate());
+                        });
+                        ui.add(Label::new(format::one_line(&field.value, 200)).truncate());
+                    });
                 }
             });
         }

@@ -51,6 +51,7 @@ impl Fetcher {
     }
 
     /// A fetcher that answers at once.
+    #[cfg(test)]
     pub fn immediate() -> Self {
         Self { immediate: true, ..Self::default() }
     }

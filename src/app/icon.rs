@@ -44,6 +44,9 @@ pub fn image(side_px: usize) -> Image {
 pub fn data() -> egui::IconData {
     let image = image(128);
     // The window system wants colours that are not multiplied by alpha.
-    let rgba = image.pixels.iter().flat_map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a).to_srgba_unmultiplied());
+    let rgba = image
+        .pixels
+        .iter()
+        .flat_map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a).to_srgba_unmultiplied());
     egui::IconData { rgba: rgba.collect(), width: image.width_px as u32, height: image.height_px as u32 }
 }

@@ -31,7 +31,8 @@ pub fn screen(ui: &mut Ui, jobs: &Jobs, out: &mut Vec<Command>) {
 
 /// Draws the list in a corner while something else is open.
 pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
-    let area = Area::new(Id::unique("loading")).order(Order::Foreground).anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -40.0));
+    let area =
+        Area::new(Id::unique("loading")).order(Order::Foreground).anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -40.0));
     area.show(ui.ctx(), |ui| {
         Frame::window(ui.style()).show(ui, |ui| {
             for job in jobs.running() {

@@ -5,7 +5,7 @@ use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::file_name;
 use crate::view::{Command, Panel, Theme};
-use egui::{Button, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
+use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Draws the menus in a row.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -31,7 +31,7 @@ fn choice(ui: &mut Ui, on: bool, text: &str, command: Command, out: &mut Vec<Com
     let mut checked = on;
     let response = ui.horizontal(|ui| {
         let response = ui.checkbox(&mut checked, text);
-        ui.label(RichText::new(key).weak());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(RichText::new(key).weak()));
         response
     });
     if response.inner.clicked() {
@@ -92,7 +92,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
     for (panel, text) in PANELS {
-        entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+        entry(ui, open, &format!("Show {}", text.to_lowercase()), Command::ShowPanel(panel), out);
     }
     ui.separator();
     entry(ui, open, "Whole capture", Command::ShowAll, out);

@@ -10,6 +10,7 @@
 
 mod capture;
 mod cx;
+mod demo;
 mod details;
 mod dialogs;
 mod facts;

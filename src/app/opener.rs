@@ -1,21 +1,35 @@
 //! From a file to a trace and its numbers, on the thread of a job.
 
+use super::demo::Demo;
 use super::load::{OpenError, Opened, Opener, Watch, What};
 use crate::analysis::{Params, analyze};
 use crate::nsys::{self, LoadError, LoadOptions};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Opens exports on disk, the demo, and captures that have to be converted first.
 #[derive(Debug)]
 pub struct FileOpener {
     params: Params,
+    /// Made when it is first asked for; its files are read as long as it is open.
+    demo: Mutex<Option<Demo>>,
 }
 
 impl FileOpener {
     /// An opener that analyses with `params`.
     pub fn new(params: Params) -> Self {
-        Self { params }
+        Self { params, demo: Mutex::new(None) }
+    }
+
+    fn demo(&self, watch: &Watch) -> Result<Vec<Opened>, OpenError> {
+        watch.stage("Simulating a training job");
+        let mut demo = self.demo.lock().unwrap_or_else(PoisonError::into_inner);
+        if demo.is_none() {
+            *demo = Some(Demo::make().map_err(|error| OpenError::Failed { message: error.to_string() })?);
+        }
+        watch.stage("");
+        let files = demo.iter().flat_map(|demo| &demo.files);
+        files.map(|path| self.file(path, watch)).collect()
     }
 
     fn file(&self, path: &Path, watch: &Watch) -> Result<Opened, OpenError> {
@@ -43,7 +57,7 @@ impl Opener for FileOpener {
                 watch.stage("");
                 Ok(vec![self.file(&export, watch)?])
             }
-            What::Demo => Err(OpenError::Cancelled),
+            What::Demo => self.demo(watch),
         }
     }
 }

@@ -59,9 +59,9 @@ fn config(options: &Demo) -> Result<JobConfig, CliError> {
     }
     let flags = [("ranks", options.ranks), ("steps", options.steps)];
     settings.extend(flags.into_iter().filter_map(|(key, n)| Some((key.to_owned(), toml::Value::from(n?)))));
-    toml::Value::Table(settings)
-        .try_into()
-        .map_err(|e| CliError::Usage(format!("the settings of the job are not right: {e}(stepscope demo --list shows them)")))
+    toml::Value::Table(settings).try_into().map_err(|e| {
+        CliError::Usage(format!("the settings of the job are not right: {e}(stepscope demo --list shows them)"))
+    })
 }
 
 /// A value as TOML would read it; what it cannot read is text.

@@ -105,9 +105,9 @@ pub struct JobConfig {
     pub loader_nvtx: bool,
     /// Copy batches on a stream of their own.
     pub prefetch_stream: bool,
-    /// Step whose batch takes longer, counted from 0.
-    pub slow_loader_step: Option<u32>,
-    /// Milliseconds that batch takes.
+    /// Steps whose batch comes late, counted from 0.
+    pub slow_loader_steps: Vec<u32>,
+    /// Milliseconds the training thread waits for such a batch.
     pub slow_loader_ms: f64,
 
     /// Calls of `.item()` per step, each of which drains the GPU.
@@ -167,6 +167,8 @@ pub struct JobConfig {
     pub nvtx_ops: bool,
     /// NCCL's own ranges in their domain, with registered strings.
     pub nvtx_nccl: bool,
+    /// NCCL's ranges carry communicator and size, as exports made with their binary data do (2026.2 only).
+    pub nccl_payloads: bool,
     /// Record OS runtime calls.
     pub osrt: bool,
     /// All ranks in one export, as nsys around a launcher gives.
@@ -206,7 +208,7 @@ impl Default for JobConfig {
             loader_workers: 4,
             loader_nvtx: true,
             prefetch_stream: true,
-            slow_loader_step: Some(5),
+            slow_loader_steps: vec![5],
             slow_loader_ms: 90.0,
             item_per_step: 1,
             item_every: 1,
@@ -235,6 +237,7 @@ impl Default for JobConfig {
             nvtx_layers: true,
             nvtx_ops: false,
             nvtx_nccl: true,
+            nccl_payloads: true,
             osrt: false,
             one_file: false,
             schema: SchemaVersion::V2026_2,

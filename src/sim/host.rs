@@ -2,8 +2,8 @@
 
 use super::config::CudaGraphs;
 use super::device::{Item, Op, Task};
-use super::engine::{AUTOGRAD, Call, Engine, MAIN, NCCL_DOMAIN, THREADS};
-use super::program::{HostOp, Label, Role};
+use super::engine::{AUTOGRAD, Call, Engine, MAIN, THREADS};
+use super::program::{HostOp, Role};
 use super::strings::{Function, Strings};
 use crate::nsys::write::{ApiRow, EventRow, NvtxRow, OsRow, Place, RangeText, SyncRow};
 
@@ -288,20 +288,12 @@ impl Engine<'_> {
         if !self.cfg.nvtx {
             return;
         }
-        let registered = match label {
-            Label::GroupStart => Some(0),
-            Label::GroupEnd => Some(1),
-            Label::AllReduce => Some(2),
-            Label::Send => Some(3),
-            Label::Recv => Some(4),
-            _ => None,
+        let global_tid = host.global_tid;
+        let row = NvtxRow {
+            end_ns: Some(host.now_ns),
+            ..self.strings.range(label, start_ns, global_tid, self.cfg.nccl_payloads)
         };
-        let (text, domain) = match registered {
-            Some(call) => (RangeText::Registered(self.strings.nccl(call)), NCCL_DOMAIN),
-            None => (RangeText::Own(text(label).into()), 0),
-        };
-        let (end_ns, global_tid) = (Some(host.now_ns), host.global_tid);
-        state.recorder.nvtx(NvtxRow { start_ns, end_ns, text, global_tid, domain });
+        state.recorder.nvtx(row);
     }
 
     /// A range with a unique name around a launch.
@@ -311,7 +303,7 @@ impl Engine<'_> {
         host.now_ns = end_ns + RANGE_NS;
         let (end_ns, global_tid) = (Some(host.now_ns), host.global_tid);
         let text = RangeText::Own(format!("aten::op, op_id = {number}").into());
-        state.recorder.nvtx(NvtxRow { start_ns: before_ns + 1, end_ns, text, global_tid, domain: 0 });
+        state.recorder.nvtx(NvtxRow { start_ns: before_ns + 1, end_ns, text, global_tid, domain: 0, payload: None });
     }
 
     fn fetch(&mut self, rank: usize, thread: usize) {
@@ -378,21 +370,5 @@ impl Engine<'_> {
         host.now_ns = asleep_ns.max(told_ns) + WAKE_NS;
         let woken_ns = host.now_ns;
         self.os_call(rank, thread, Function::CondWait, asleep_ns + 2_000, woken_ns - 2_000);
-    }
-}
-
-/// Text of a range.
-fn text(label: Label) -> String {
-    let numbered = |name: &str, micro: Option<u32>| micro.map_or_else(|| name.to_owned(), |m| format!("{name} mb {m}"));
-    match label {
-        Label::Step(number) => format!("step {number}"),
-        Label::DataLoader => "dataloader".to_owned(),
-        Label::Pipeline { stage, of } => format!("pipeline stage {stage} of {of}"),
-        Label::Forward(micro) => numbered("forward", micro),
-        Label::Backward(micro) => numbered("backward", micro),
-        Label::Layer(layer) => format!("layer {layer}"),
-        Label::LayerBackward(layer) => format!("layer {layer} backward"),
-        Label::Optimizer => "optimizer".to_owned(),
-        Label::GroupStart | Label::GroupEnd | Label::AllReduce | Label::Send | Label::Recv => String::new(),
     }
 }

@@ -64,6 +64,8 @@ pub struct Label {
     pub name: String,
     /// Duration, shown when there is room after the name.
     pub detail: String,
+    /// Shown instead of a name that would be cut; empty when a cut name says enough.
+    pub short: String,
     /// What the text stands on.
     pub on: Tone,
 }
@@ -163,10 +165,11 @@ impl<'a> Frame<'a> {
 
     /// Top and bottom of row `row` of `lane` on screen.
     pub fn row_edges(&self, lane: &Lane, row: usize) -> (f32, f32) {
-        let top = self.origin_pt + lane.top_pt + lane.row_pt * row as f32;
+        let (top, bottom) = lane.row_edges_pt(row);
+        let lane_top = self.origin_pt + lane.top_pt;
         // Rows of one lane are told apart by a pixel when there is room for it.
-        let gap = if lane.row_pt >= 8.0 && lane.rows > 1 { self.px_pt() } else { 0.0 };
-        (self.snap(top), self.snap(top + lane.row_pt) - gap)
+        let gap = if lane.row_pt >= 6.0 && lane.rows > 1 { self.px_pt() } else { 0.0 };
+        (self.snap(lane_top + top), self.snap(lane_top + bottom) - gap)
     }
 
     /// The document's trace.
@@ -239,7 +242,8 @@ fn slice(
     let (x0, x1) = (text_x0.max(frame.left_pt), x1.min(frame.right_pt));
     if x1 - x0 >= LABEL_MIN_PT.0 && y1 - y0 >= LABEL_MIN_PT.1 {
         let (name, detail) = super::label::text_of(frame.workspace, key, at, piece.span);
-        list.labels.push(Label { x0, x1, y0, y1, name, detail, on: Tone::Solid(piece.ink) });
+        let short = String::new();
+        list.labels.push(Label { x0, x1, y0, y1, name, detail, short, on: Tone::Solid(piece.ink) });
     }
 }
 
@@ -259,8 +263,9 @@ fn nvtx_extras(
         list.hatches.push(Block { x0: frame.snap(x0), x1, y0, y1, tone: Tone::Boundary });
     }
     let Some((red, green, blue)) = table.rgb(at as usize) else { return x0 };
-    let width = 3.0_f32.min(x1 - x0);
-    if width < 1.0 || x0 < frame.left_pt {
+    // On a narrow range the colour stays an edge.
+    let width = frame.snap((x1 - x0) / 4.0).min(3.0);
+    if width < frame.px_pt() || x0 < frame.left_pt {
         return x0;
     }
     list.data.push(Block { x0, x1: x0 + width, y0, y1, tone: Tone::User([red, green, blue]) });

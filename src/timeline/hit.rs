@@ -45,10 +45,7 @@ pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f3
     if let LaneKey::Rank(rank) = lane.key {
         return step(frame, lane, rank, x_pt);
     }
-    let row = ((y_pt - frame.origin_pt - lane.top_pt) / lane.row_pt).floor() as usize;
-    if row >= lane.rows {
-        return None;
-    }
+    let row = lane.row_at(y_pt - frame.origin_pt - lane.top_pt)?;
     let key = lane.rows_key()?;
     match (lane.mark_row() == Some(row), lane.key) {
         (true, LaneKey::Nvtx(doc, thread)) => on_row(frame, cache, lane, RowsKey::Marks(doc, thread), (0, row), x_pt),
@@ -57,7 +54,7 @@ pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f3
 }
 
 fn step(frame: &Frame<'_>, lane: &Lane, rank: crate::view::RankId, x_pt: f32) -> Option<Hit> {
-    let steps = super::steps::steps_of(frame, rank);
+    let (steps, _) = super::steps::steps_of(frame, rank);
     let at_ns = frame.time_at(x_pt) as i64 - frame.offset_ns(rank.doc);
     let at = steps.partition_point(|s| s.window.end_ns <= at_ns);
     let step = steps.get(at).filter(|s| s.window.start_ns <= at_ns)?;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Characters of a name that are ever laid out.
 const NAME_LIMIT: usize = 240;
+/// Letters, the ellipsis included, below which a cut name says nothing.
+const LETTERS_MIN: usize = 5;
 /// Labels are cut at multiples of this, so that laid-out texts are found again while zooming.
 const WIDTH_STEP_PT: f32 = 8.0;
 
@@ -65,24 +67,28 @@ pub fn step_of(workspace: &Workspace, id: RankId, step: u32) -> Option<&crate::a
     workspace.docs.get(id.doc)?.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step as usize)
 }
 
-/// Lays out `name` and, when it fits, `detail` after it, in at most `room_pt`; `None` when not even a few letters fit.
-pub fn fit(
-    painter: &Painter,
-    name: &str,
-    detail: &str,
-    room_pt: f32,
-    font: &FontId,
-    color: Color32,
-) -> Option<Arc<Galley>> {
+/// What a label may say, from the whole to the least.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Texts<'a> {
+    /// Name; cut when it does not fit.
+    pub name: &'a str,
+    /// Shown after the name when both fit. Never cut: a number that is cut is another number.
+    pub detail: &'a str,
+    /// Shown instead of a cut name; empty for none.
+    pub short: &'a str,
+}
+
+/// Lays out as much of `texts` as `room_pt` holds; `None` when that would say nothing.
+pub fn fit(painter: &Painter, texts: Texts<'_>, room_pt: f32, font: &FontId, color: Color32) -> Option<Arc<Galley>> {
     let width = (room_pt / WIDTH_STEP_PT).floor() * WIDTH_STEP_PT;
-    if width < 2.0 * WIDTH_STEP_PT || name.is_empty() && detail.is_empty() {
+    if width < WIDTH_STEP_PT {
         return None;
     }
-    let job = |with_detail: bool| {
+    let lay = |name: &str, detail: &str| {
         let format = TextFormat { font_id: font.clone(), color, ..TextFormat::default() };
         let mut job = LayoutJob::default();
         job.append(name, 0.0, format.clone());
-        if with_detail {
+        if !detail.is_empty() {
             let dim = TextFormat { color: color.gamma_multiply(0.8), ..format };
             job.append(detail, if name.is_empty() { 0.0 } else { 6.0 }, dim);
         }
@@ -90,21 +96,25 @@ pub fn fit(
         painter.layout_job(job)
     };
     // A rough guess keeps hopeless texts from being laid out twice.
-    let guess = (name.chars().count() + detail.chars().count()) as f32 * font.size * 0.42;
-    if !detail.is_empty() && guess < width.max(6.0 * font.size) {
-        let whole = job(true);
+    let hopeless = |chars: usize| chars as f32 * font.size * 0.4 > width;
+    if !texts.detail.is_empty() && !hopeless(texts.name.chars().count() + texts.detail.chars().count()) {
+        let whole = lay(texts.name, texts.detail);
         if !whole.elided {
             return Some(whole);
         }
     }
-    if name.is_empty() {
-        // A number that is cut is another number.
+    if texts.name.is_empty() {
         return None;
     }
-    let short = job(false);
-    // A lone ellipsis says nothing.
-    let letters = short.rows.first().map_or(0, |row| row.glyphs.len());
-    (letters > 2 || !short.elided).then_some(short)
+    let cut = lay(texts.name, "");
+    if !cut.elided {
+        return Some(cut);
+    }
+    if !texts.short.is_empty() {
+        return Some(lay(texts.short, "")).filter(|short| !short.elided);
+    }
+    let letters = cut.rows.first().map_or(0, |row| row.glyphs.len());
+    (letters >= LETTERS_MIN).then_some(cut)
 }
 
 #[cfg(test)]

@@ -9,15 +9,19 @@
 
 use super::cache::Cache;
 use super::lanes::{OpLane, RowsKey};
-use crate::trace::Trace;
+use crate::trace::{Thread, Trace};
 use crate::view::{LaneKey, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
 /// Nested rows that a collapsed NVTX or API lane shows.
-const NESTED_ROWS: usize = 6;
-/// Threads with NVTX that are shown although they launch nothing.
-const IDLE_NVTX_THREADS: usize = 3;
+const NESTED_ROWS: usize = 4;
+/// Threads whose NVTX rows stand above the GPU lanes, at most.
+const MAIN_NVTX_THREADS: usize = 3;
+/// Share of a process's API calls that makes a thread one of them.
+const MAIN_CALL_SHARE: f64 = 0.1;
+/// Threads whose NVTX rows are shown for a process without GPU work.
+const LONE_NVTX_THREADS: usize = 8;
 /// Free points below the rows of a lane.
 pub const LANE_GAP_PT: f32 = 3.0;
 
@@ -30,7 +34,9 @@ pub struct Lane {
     pub top_pt: f32,
     /// Height including the gap below.
     pub height_pt: f32,
-    /// Height of a row.
+    /// Height of the first row.
+    pub first_pt: f32,
+    /// Height of every other row.
     pub row_pt: f32,
     /// Rows shown.
     pub rows: usize,
@@ -50,6 +56,18 @@ impl Lane {
     /// Bottom, in points from the top of the first lane.
     pub fn bottom_pt(&self) -> f32 {
         self.top_pt + self.height_pt
+    }
+
+    /// Top and bottom of row `row`, in points from the top of the lane.
+    pub fn row_edges_pt(&self, row: usize) -> (f32, f32) {
+        let top = if row == 0 { 0.0 } else { self.first_pt + (row - 1) as f32 * self.row_pt };
+        (top, top + if row == 0 { self.first_pt } else { self.row_pt })
+    }
+
+    /// The row at `y_pt` points from the top of the lane.
+    pub fn row_at(&self, y_pt: f32) -> Option<usize> {
+        let row = if y_pt < self.first_pt { 0 } else { 1 + ((y_pt - self.first_pt) / self.row_pt).floor() as usize };
+        (y_pt >= 0.0 && row < self.rows).then_some(row)
     }
 
     /// True for headers of a rank or process.
@@ -130,25 +148,22 @@ impl Layout {
 
 /// Sets rows and heights of `lane`, which has `rows` rows in all.
 fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
-    // (height shared by all rows, lowest row) or a fixed row height for lanes that nest.
-    let shared = |total_pt: f32, least_pt: f32| (total_pt / rows.max(1) as f32).max(least_pt);
     let slim = lane.expanded.is_none() && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
-    let (row_pt, limit) = match lane.key {
-        LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, None),
-        LaneKey::Process(..) => (24.0, None),
-        LaneKey::Compute(_) if slim => (shared(14.0, 2.0), None),
-        LaneKey::Communication(_) if slim => (shared(9.0, 2.0), None),
-        LaneKey::Compute(_) => (shared(30.0, 9.0), None),
-        LaneKey::Communication(_) => (shared(24.0, 9.0), None),
-        LaneKey::Copies(_) => (shared(16.0, 6.0), None),
-        LaneKey::Stream(..) => (shared(18.0, 9.0), None),
-        LaneKey::Idle(_) => (16.0, None),
-        LaneKey::Launches(..) => (shared(16.0, 5.0), None),
+    // Heights of the first row and of the others: work that overlaps on one lane is the exception.
+    let (first_pt, row_pt, limit) = match lane.key {
+        LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, 0.0, None),
+        LaneKey::Process(..) => (24.0, 0.0, None),
+        LaneKey::Compute(_) if slim => (12.0, 3.0, None),
+        LaneKey::Communication(_) if slim => (8.0, 3.0, None),
+        LaneKey::Compute(_) => (26.0, 10.0, None),
+        LaneKey::Communication(_) => (22.0, 10.0, None),
+        LaneKey::Stream(..) => (18.0, 10.0, None),
+        LaneKey::Copies(_) | LaneKey::Launches(..) => (14.0, 6.0, None),
+        LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, 0.0, None),
         LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
-            let limit = if lane.expanded == Some(true) { usize::MAX } else { NESTED_ROWS };
-            (15.0, Some(limit))
+            let limit = if state.toggled.contains(&lane.key) { usize::MAX } else { NESTED_ROWS };
+            (15.0, 15.0, Some(limit))
         }
-        LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, None),
     };
     lane.rows = rows.max(1).min(limit.unwrap_or(usize::MAX));
     lane.hidden_rows = rows.saturating_sub(lane.rows);
@@ -158,8 +173,9 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
     if lane.has_marks {
         lane.rows = if rows == 0 { 1 } else { lane.rows + 1 };
     }
-    lane.row_pt = (row_pt * scale).round().max(2.0);
-    lane.height_pt = lane.row_pt * lane.rows as f32 + if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
+    (lane.first_pt, lane.row_pt) = ((first_pt * scale).round(), (row_pt * scale).round().max(2.0));
+    let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
+    lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + below_pt;
 }
 
 /// The order of lanes, without heights.
@@ -212,6 +228,7 @@ impl<'a> Outline<'a> {
             key,
             top_pt: 0.0,
             height_pt: 0.0,
+            first_pt: 0.0,
             row_pt: 0.0,
             rows: 1,
             hidden_rows: 0,
@@ -234,7 +251,7 @@ impl<'a> Outline<'a> {
             return;
         }
         if with_host && self.state.nvtx {
-            self.nvtx(id.doc, process);
+            self.main_nvtx(id, process);
         }
         for lane in &own.lanes {
             let key = lane.key(id);
@@ -253,6 +270,10 @@ impl<'a> Outline<'a> {
         }
         if with_host {
             self.host(id.doc, process);
+            if self.state.nvtx {
+                let shown = main_threads(self.workspace, id, process);
+                self.other_nvtx(id.doc, process, &shown, 1);
+            }
         }
         self.rank = None;
     }
@@ -268,41 +289,37 @@ impl<'a> Outline<'a> {
         self.push(key, 0, Some(open));
         if open {
             if self.state.nvtx {
-                self.nvtx(doc, process);
+                self.other_nvtx(doc, process, &[], LONE_NVTX_THREADS);
             }
             self.host(doc, process);
         }
     }
 
-    /// NVTX rows of the threads of `process`; threads that launch nothing hide behind a header when there are many.
-    fn nvtx(&mut self, doc: usize, process: usize) {
+    /// Pushes the NVTX rows of the threads that tell about the steps of `rank`; the others come with the host lanes.
+    fn main_nvtx(&mut self, rank: RankId, process: usize) {
+        for thread in main_threads(self.workspace, rank, process) {
+            self.push(LaneKey::Nvtx(rank.doc, thread), 1, None);
+        }
+    }
+
+    /// NVTX rows of threads not in `shown`, behind a header unless they are `few`.
+    fn other_nvtx(&mut self, doc: usize, process: usize, shown: &[usize], few: usize) {
         let Some(trace) = self.trace(doc) else { return };
-        let threads = trace
-            .threads
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| t.process == process && (!t.nvtx.is_empty() || !t.marks.is_empty()));
-        let (mut main, mut other): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-        for (at, thread) in threads {
-            if thread.api.is_empty() { other.push(at) } else { main.push(at) }
-        }
-        if other.len() <= IDLE_NVTX_THREADS {
-            main.append(&mut other);
-        }
-        // The thread with the most ranges tells the most about the step.
-        main.sort_by_key(|at| std::cmp::Reverse(trace.threads.get(*at).map_or(0, |t| t.nvtx.len())));
-        for thread in main {
-            self.push(LaneKey::Nvtx(doc, thread), 1, None);
-        }
-        if !other.is_empty() {
+        let mut threads: Vec<usize> = nvtx_threads(trace, process).filter(|thread| !shown.contains(thread)).collect();
+        // The thread with the most ranges tells the most.
+        threads.sort_by_key(|at| std::cmp::Reverse(trace.threads.get(*at).map_or(0, |t| t.nvtx.len())));
+        let mut depth = 1;
+        if threads.len() > few {
             let key = LaneKey::OtherNvtx(doc, process);
             let open = self.is_open(key, false);
             self.push(key, 1, Some(open));
-            if open {
-                for thread in other {
-                    self.push(LaneKey::Nvtx(doc, thread), 2, None);
-                }
+            if !open {
+                return;
             }
+            depth = 2;
+        }
+        for thread in threads {
+            self.push(LaneKey::Nvtx(doc, thread), depth, None);
         }
     }
 
@@ -331,4 +348,24 @@ impl<'a> Outline<'a> {
             }
         }
     }
+}
+
+/// Threads of `process` with ranges or marks.
+fn nvtx_threads(trace: &Trace, process: usize) -> impl Iterator<Item = usize> + '_ {
+    let any = move |t: &Thread| t.process == process && !(t.nvtx.is_empty() && t.marks.is_empty());
+    trace.threads.iter().enumerate().filter(move |(_, t)| any(t)).map(|(at, _)| at)
+}
+
+/// Threads whose ranges tell about the steps of `rank`: the one that marks the steps, and those that launch much.
+pub fn main_threads(workspace: &Workspace, rank: RankId, process: usize) -> Vec<usize> {
+    let Some((doc, _)) = workspace.rank(rank) else { return Vec::new() };
+    let steps = doc.analysis.ranks.get(rank.rank).and_then(|r| r.steps.as_ref()).and_then(|s| s.thread);
+    let calls = |at: usize| doc.trace.threads.get(at).map_or(0, |t| t.api.len());
+    let all_calls = doc.trace.processes.get(process).map_or(0, |p| p.api.len()) as f64;
+    let mut threads: Vec<usize> = nvtx_threads(&doc.trace, process)
+        .filter(|at| steps == Some(*at) || calls(*at) > 0 && calls(*at) as f64 >= all_calls * MAIN_CALL_SHARE)
+        .collect();
+    threads.sort_by_key(|at| (steps != Some(*at), std::cmp::Reverse(calls(*at))));
+    threads.truncate(MAIN_NVTX_THREADS);
+    threads
 }

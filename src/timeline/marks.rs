@@ -74,7 +74,16 @@ fn nvtx(frame: &Frame<'_>, cache: &Cache, lane: &Lane, (doc, thread): (usize, us
         if piece.count == 1 && room >= 30.0 {
             let (name, _) = super::label::text_of(frame.workspace, key, *mark, piece.span);
             let x1 = (x1 + room.min(160.0)).min(frame.right_pt);
-            list.labels.push(Label { x0: *x0, x1, y0, y1, name, detail: String::new(), on: Tone::Line });
+            list.labels.push(Label {
+                x0: *x0,
+                x1,
+                y0,
+                y1,
+                name,
+                detail: String::new(),
+                short: String::new(),
+                on: Tone::Line,
+            });
         }
     }
 }
@@ -114,7 +123,7 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
         let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
         if x1 - x0 >= 30.0 {
             let (name, detail) = (String::new(), format::duration(piece.span.len_ns()));
-            list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, on: tone });
+            list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, short: String::new(), on: tone });
         }
     }
     for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Listed(rank)) {

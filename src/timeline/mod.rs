@@ -41,7 +41,7 @@ use crate::format;
 use crate::view::{Command, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 
 /// Height of the ruler.
@@ -66,8 +66,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
     paint(ui, &frame, &layout, cache, rect);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    let pointer = response.hover_pos().filter(|at| at.x >= frame.left_pt && at.x <= frame.right_pt);
-    if let Some(at) = pointer {
+    if let Some(at) = response.hover_pos() {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }
@@ -96,7 +95,9 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let lanes = painter.with_clip_rect(lanes_rect);
     painter.rect_filled(rect, 0.0, palette.background);
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
-    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect);
+    let pointer = ui.input(|i| i.pointer.hover_pos());
+    let over = pointer.filter(|at| rect.contains(*at) && at.x >= frame.left_pt).map(|at| at.x);
+    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
@@ -106,15 +107,7 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
-    gutter::paint(
-        &painter.with_clip_rect(gutter),
-        frame,
-        cache,
-        layout,
-        palette,
-        gutter,
-        ui.input(|i| i.pointer.hover_pos()),
-    );
+    gutter::paint(&painter.with_clip_rect(gutter), frame, cache, layout, palette, gutter, pointer);
     scroll_mark(&painter, frame, layout, palette);
 }
 
@@ -137,16 +130,28 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
     list
 }
 
-fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: egui::Pos2) {
+/// The pointer's time, and what is under it in words.
+fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: Pos2) {
     let palette = Palette::of(frame.state.theme);
-    let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
-    overlay::pointer(&ui.painter_at(lanes_rect), &ui.painter_at(rect), frame, palette, at);
+    let painter = ui.painter_at(rect);
+    let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
+    if on_lanes {
+        let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+        overlay::pointer(&ui.painter_at(lanes_rect), &painter, frame, palette, at);
+    }
     if cache.drag.is_some() {
         return;
     }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
-        tooltip::paint(&ui.painter_at(rect), palette, &text, &hit, at, rect);
+        tooltip::paint(&painter, palette, &text, (hit.edges.2, hit.edges.3), at, rect);
+    } else if let Some(lane) = layout.at(at.y - frame.origin_pt).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt)
+    {
+        if lane.expanded.is_some() {
+            ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+        }
+        let item = (frame.origin_pt + lane.top_pt, frame.origin_pt + lane.bottom_pt());
+        tooltip::paint(&painter, palette, &tooltip::of_lane(frame, lane), item, at, rect);
     }
 }
 

@@ -18,7 +18,7 @@ const OUTLINES: usize = 400;
 const ARROWS: usize = 12;
 
 /// Where `item` is drawn on `lane`, if it is.
-fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -> Option<Rect> {
+pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -> Option<Rect> {
     if let (LaneKey::Rank(on), Item::Step(of, _)) = (lane.key, item) {
         return (on == of).then(|| bounds(frame, lane, 0, item)).flatten();
     }

@@ -3,7 +3,7 @@
 use super::color::Palette;
 use super::draw::{Block, DrawList, Label, Tone};
 use super::ink::Ink;
-use super::label;
+use super::label::{self, Texts};
 use egui::epaint::{Mesh, Vertex, WHITE_UV};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, pos2, vec2};
 
@@ -124,7 +124,8 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     };
     let inset = 4.0;
     let room = text.x1 - text.x0 - 1.5 * inset;
-    if let Some(galley) = label::fit(painter, &text.name, &text.detail, room, &LANE_FONT, color) {
+    let texts = Texts { name: &text.name, detail: &text.detail, short: &text.short };
+    if let Some(galley) = label::fit(painter, texts, room, &LANE_FONT, color) {
         let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
         if text.on == Tone::Solid(Ink::COMMUNICATION) {
             // Keeps the strokes of a hatch from running through the letters.

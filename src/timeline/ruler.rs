@@ -9,6 +9,8 @@ use egui::{Align2, Painter, Rect, Stroke, pos2};
 
 /// Least distance of ticks with text.
 const TICK_PT: f64 = 96.0;
+/// Half of what the pointer's time may cover.
+const POINTER_PT: f32 = 48.0;
 
 /// Distance of ticks in nanoseconds: the smallest of 1, 2, 5 times a power of ten that is at least `least_ns`.
 pub fn tick_ns(least_ns: f64) -> i64 {
@@ -31,7 +33,14 @@ pub fn ticks(view: Viewport, tick_ns: i64) -> impl Iterator<Item = i64> {
 }
 
 /// Paints the axis into `rect`, and grid lines through the lanes with `lanes`.
-pub fn paint(painter: &Painter, lanes: &Painter, frame: &Frame<'_>, palette: &Palette, rect: Rect) {
+pub fn paint(
+    painter: &Painter,
+    lanes: &Painter,
+    frame: &Frame<'_>,
+    palette: &Palette,
+    rect: Rect,
+    pointer: Option<f32>,
+) {
     painter.rect_filled(rect, 0.0, palette.panel);
     let view = frame.viewport();
     let tick = tick_ns(view.ns_per_px(frame.width_pt()) * TICK_PT);
@@ -41,9 +50,10 @@ pub fn paint(painter: &Painter, lanes: &Painter, frame: &Frame<'_>, palette: &Pa
         painter.vline(x, rect.bottom() - 5.0..=rect.bottom(), Stroke::new(1.0, palette.text_dim));
         let text = format::time_at(at_ns, tick);
         let galley = painter.layout_no_wrap(text, LANE_FONT, palette.text_dim);
-        // A text that would be cut at the edge is left out; its tick stays.
-        let left = x + 4.0;
-        if left >= frame.left_pt && left + galley.size().x <= frame.right_pt {
+        // A text that would be cut at the edge, or by the pointer's time, is left out; its tick stays.
+        let (left, right) = (x + 4.0, x + 4.0 + galley.size().x);
+        let covered = pointer.is_some_and(|at| left < at + POINTER_PT && at - POINTER_PT < right);
+        if left >= frame.left_pt && right <= frame.right_pt && !covered {
             painter.galley(pos2(left, rect.center().y - galley.size().y / 2.0), galley, palette.text_dim);
         }
     }

@@ -8,20 +8,22 @@ use crate::view::{LaneKey, RankId};
 
 /// Boundaries closer than this are not drawn through the lanes.
 const LINE_GAP_PT: f32 = 6.0;
+/// Length of a dash of an estimated boundary, and of the gap after it.
+const DASH_PT: f32 = 4.0;
 /// Steps narrower than this are drawn as one.
 const STRIP_MIN_PT: f32 = 2.0;
 
-/// Steps of `rank` (time of the document), sorted and disjoint.
-pub fn steps_of<'a>(frame: &Frame<'a>, rank: RankId) -> &'a [Step] {
+/// Steps of `rank` (time of the document), sorted and disjoint, and whether they are estimated.
+pub fn steps_of<'a>(frame: &Frame<'a>, rank: RankId) -> (&'a [Step], bool) {
     let doc = frame.workspace.docs.get(rank.doc);
     let steps = doc.and_then(|d| d.analysis.ranks.get(rank.rank)).and_then(|r| r.steps.as_ref());
-    steps.map_or(&[], |steps| &steps.steps)
+    steps.map_or((&[], false), |steps| (&steps.steps, steps.estimated))
 }
 
 /// Adds the strip of a rank's header `lane` and the boundaries of its block. Costs a binary search per step drawn.
 pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList) {
     let LaneKey::Rank(id) = lane.key else { return };
-    let steps = steps_of(frame, id);
+    let (steps, estimated) = steps_of(frame, id);
     let window = frame.window(id.doc);
     let (y0, y1) = frame.row_edges(lane, 0);
     let Some((_, bottom_pt)) = layout.block(id) else { return };
@@ -34,18 +36,33 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
         list.back.push(Block { x0, x1: x1.max(x0 + frame.px_pt()), y0, y1, tone });
         for x in [x0, x1] {
             if x >= last_line + LINE_GAP_PT && x > frame.left_pt && x < frame.right_pt {
-                list.marks.push(Block { x0: x, x1: x + frame.px_pt(), y0, y1: bottom, tone: Tone::Boundary });
+                let line = Block { x0: x, x1: x + frame.px_pt(), y0, y1: bottom, tone: Tone::Boundary };
+                boundary(line, estimated, &mut list.marks);
                 last_line = x;
             }
         }
         let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
         if x1 - x0 >= 26.0 {
             let (name, detail) = (caption(step), format::duration(step.window.len_ns()));
-            list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, on: tone });
+            let short = step.number.map_or_else(String::new, |number| number.to_string());
+            list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, short, on: tone });
         }
         // Past steps too narrow to be told apart.
         let narrow_ns = frame.time_at(x0 + STRIP_MIN_PT) as i64 - frame.offset_ns(id.doc);
         at = steps.partition_point(|s| s.window.start_ns < narrow_ns).max(at + 1);
+    }
+}
+
+/// A line, or dashes where the step is estimated.
+fn boundary(line: Block, dashed: bool, out: &mut Vec<Block>) {
+    if !dashed {
+        out.push(line);
+        return;
+    }
+    let mut y0 = line.y0;
+    while y0 < line.y1 {
+        out.push(Block { y0, y1: (y0 + DASH_PT).min(line.y1), ..line });
+        y0 += 2.0 * DASH_PT;
     }
 }
 

@@ -1,11 +1,12 @@
 //! A small training job made by hand, and a window without a display that takes input.
 
-use super::{Cache, show};
+use super::layout::{Lane, Layout};
+use super::{Cache, overlay, show};
 use crate::analysis::{Params, analyze};
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{CopyKind, NameId, OpKind, RangeKind, RawCall, RawRange};
-use crate::view::{Command, ViewState, Workspace};
-use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, vec2};
+use crate::view::{Command, Item, ViewState, Workspace};
+use egui::{Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Vec2, vec2};
 use std::sync::Arc;
 
 /// Microseconds to nanoseconds.
@@ -130,7 +131,72 @@ impl Window {
     }
 }
 
+impl Window {
+    /// The middle of where `item` is drawn, on the first lane that shows it.
+    pub fn place(&mut self, item: Item) -> Option<Pos2> {
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache);
+        let rect = Rect::from_min_size(Pos2::ZERO, self.size);
+        let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
+        let place = layout.lanes.iter().find_map(|lane| overlay::place(&frame, &self.cache, lane, item))?;
+        let x = place.center().x.clamp(frame.left_pt, frame.right_pt);
+        Some(Pos2::new(x, place.center().y))
+    }
+
+    /// A point in the gutter beside the first lane for which `is` holds.
+    pub fn beside(&mut self, is: impl Fn(&Lane) -> bool) -> Pos2 {
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache);
+        let rect = Rect::from_min_size(Pos2::ZERO, self.size);
+        let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
+        let lane = layout.lanes.iter().find(|lane| is(lane)).unwrap();
+        Pos2::new(80.0, frame.origin_pt + lane.top_pt + lane.height_pt / 2.0)
+    }
+
+    /// Long enough that the next click is not the second of a double click.
+    pub fn time_passes(&mut self) {
+        self.time += 2.0;
+    }
+
+    /// Moves there, presses and releases.
+    pub fn click(&mut self, at: Pos2, button: PointerButton) -> Vec<Command> {
+        self.act(vec![Event::PointerMoved(at)]);
+        let mut commands = self.act(vec![press(at, true, button, Modifiers::NONE)]);
+        commands.extend(self.act(vec![press(at, false, button, Modifiers::NONE)]));
+        commands
+    }
+
+    /// Presses at the first point, moves to the second in two steps, releases.
+    pub fn drag(&mut self, from: Pos2, to: Pos2, modifiers: Modifiers) -> Vec<Command> {
+        self.act(vec![Event::ModifiersChanged(modifiers), Event::PointerMoved(from)]);
+        let mut commands = self.act(vec![press(from, true, PointerButton::Primary, modifiers)]);
+        commands.extend(self.act(vec![Event::PointerMoved(from + (to - from) / 2.0)]));
+        commands.extend(self.act(vec![Event::PointerMoved(to)]));
+        commands.extend(self.act(vec![press(to, false, PointerButton::Primary, modifiers)]));
+        self.act(vec![Event::ModifiersChanged(Modifiers::NONE)]);
+        commands
+    }
+
+    /// Turns the wheel at a point, and lets egui's smoothing come to rest.
+    pub fn wheel(&mut self, at: Pos2, delta: Vec2, modifiers: Modifiers) -> Vec<Command> {
+        self.act(vec![Event::ModifiersChanged(modifiers), Event::PointerMoved(at)]);
+        let (unit, phase) = (egui::MouseWheelUnit::Point, egui::TouchPhase::Move);
+        let mut commands =
+            self.act(vec![Event::MouseWheel { unit, phase, delta, modifiers, source: egui::MouseWheelSource::Wheel }]);
+        for _ in 0..20 {
+            commands.extend(self.act(Vec::new()));
+        }
+        self.act(vec![Event::ModifiersChanged(Modifiers::NONE)]);
+        commands
+    }
+}
+
+fn press(pos: Pos2, pressed: bool, button: PointerButton, modifiers: Modifiers) -> Event {
+    Event::PointerButton { pos, button, pressed, modifiers }
+}
+
 /// The usual window.
 pub fn window() -> Window {
-    Window::new(training(), vec2(1280.0, 640.0))
+    let mut window = Window::new(training(), vec2(1280.0, 640.0));
+    // egui knows what is under the pointer from the frame before.
+    window.act(Vec::new());
+    window
 }

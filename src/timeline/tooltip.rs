@@ -2,20 +2,21 @@
 
 use super::color::Palette;
 use super::draw::Frame;
-use super::gutter::thread_name;
+use super::gutter::{lane_name, thread_name};
 use super::hit::Hit;
-use super::label;
+use super::label::{self, Texts};
+use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
 use crate::analysis::Class;
 use crate::format;
 use crate::trace::{OpKind, Trace};
 use crate::units::Span;
-use crate::view::{Item, RankId, Workspace};
+use crate::view::{Item, LaneKey, RankId, Workspace};
 use egui::text::LayoutJob;
 use egui::{Painter, Pos2, Rect, Stroke, pos2, vec2};
 
 /// Widest text.
-const WIDTH_PT: f32 = 360.0;
+const WIDTH_PT: f32 = 420.0;
 const MARGIN_PT: f32 = 8.0;
 
 /// A tooltip's heading and its lines of name and value.
@@ -41,6 +42,32 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
             ("Longest", format!("{longest}  {}", format::duration(length))),
         ],
     }
+}
+
+/// What to say about a lane: its name in full, and what it shows.
+pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
+    let (title, place) = lane_name(frame, lane);
+    let mut lines = Vec::new();
+    if !place.is_empty() {
+        lines.push(("Where", place));
+    }
+    let shows = match lane.key {
+        LaneKey::Rank(_) => "GPU time by step; a click chooses the rank for the side panel",
+        LaneKey::Compute(_) => "kernels that compute, fused kernels and graph blocks; opens to streams",
+        LaneKey::Communication(_) => "communication kernels; hatched while no compute kernel runs",
+        LaneKey::Copies(_) => "memory copies and fills",
+        LaneKey::Idle(_) => "idle gaps of the GPU above, exposed communication below",
+        LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
+        LaneKey::OsRuntime(..) => "OS runtime calls by thread",
+        _ => "",
+    };
+    if !shows.is_empty() {
+        lines.push(("Shows", shows.to_owned()));
+    }
+    if lane.hidden_rows > 0 {
+        lines.push(("Below", format!("{} more rows of nested ranges", lane.hidden_rows)));
+    }
+    Text { title, lines }
 }
 
 fn of_item(frame: &Frame<'_>, item: Item) -> Text {
@@ -155,8 +182,8 @@ fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(Strin
     step.window.contains(at_ns).then(|| (label::safe(&step.name), share))
 }
 
-/// Paints `text` near `pointer`, below or above `hit`, inside `bounds`.
-pub fn paint(painter: &Painter, palette: &Palette, text: &Text, hit: &Hit, pointer: Pos2, bounds: Rect) {
+/// Paints `text` near `pointer`, below or above the item that reaches from `item.0` down to `item.1`, inside `bounds`.
+pub fn paint(painter: &Painter, palette: &Palette, text: &Text, item: (f32, f32), pointer: Pos2, bounds: Rect) {
     let title = {
         let mut job = LayoutJob::simple(text.title.clone(), TEXT_FONT, palette.text, WIDTH_PT);
         job.wrap.max_rows = 3;
@@ -168,7 +195,13 @@ pub fn paint(painter: &Painter, palette: &Palette, text: &Text, hit: &Hit, point
         .iter()
         .map(|(name, value)| {
             let name = painter.layout_no_wrap((*name).to_owned(), LANE_FONT, palette.text_dim);
-            let value = label::fit(painter, value, "", WIDTH_PT - 64.0, &LANE_FONT, palette.text);
+            let value = label::fit(
+                painter,
+                Texts { name: value, ..Texts::default() },
+                WIDTH_PT - 64.0,
+                &LANE_FONT,
+                palette.text,
+            );
             (name, value)
         })
         .collect();
@@ -180,7 +213,7 @@ pub fn paint(painter: &Painter, palette: &Palette, text: &Text, hit: &Hit, point
         .fold(title.size().x, f32::max);
     let height = title.size().y + 4.0 + line_height * lines.len() as f32;
     let size = vec2(width, height) + vec2(2.0, 2.0) * MARGIN_PT;
-    let rect = place(pointer, (hit.edges.2, hit.edges.3), size, bounds);
+    let rect = place(pointer, item, size, bounds);
     painter.rect(rect, 4.0, palette.panel, Stroke::new(1.0, palette.grid), egui::StrokeKind::Inside);
     let corner = rect.min + vec2(MARGIN_PT, MARGIN_PT);
     let mut y = corner.y + title.size().y + 4.0;

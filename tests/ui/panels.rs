@@ -9,7 +9,8 @@ const RANK: RankId = RankId { doc: 0, rank: 0 };
 #[test]
 fn the_overview_shows_the_five_parts_and_the_collectives() {
     let driven = Driven::open();
-    for text in ["Compute only", "Overlapped comm.", "Exposed comm.", "Copy only", "Idle", "Typical step", "AllReduce"] {
+    for text in ["Compute only", "Overlapped comm.", "Exposed comm.", "Copy only", "Idle", "Typical step", "AllReduce"]
+    {
         assert!(driven.shows(text), "{text}");
     }
     let numbers = &driven.window().state().workspace.docs[0].analysis.ranks[0];
