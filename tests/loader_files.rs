@@ -8,6 +8,7 @@ use loader_support::{EVENT_TABLES, Export, codes, error, load, shared_exports, w
 use rusqlite::Connection;
 use std::path::Path;
 use stepscope::nsys::{LoadError, LoadOptions, Progress, open};
+use stepscope::trace::{RowRef, TableKind};
 
 #[test]
 fn what_is_no_export_is_told_with_what_to_do() {
@@ -127,6 +128,80 @@ fn a_damaged_page_stops_the_load_only_where_sums_would_be_wrong() {
     std::fs::write(&export.path, bytes).unwrap();
     let told = export.error();
     assert!(told.contains("cannot be opened as an SQLite database") && told.contains("malformed"), "{told}");
+}
+
+#[test]
+fn what_lies_before_a_damaged_page_is_counted_and_kept_where_it_may_be() {
+    let many = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)";
+    for (table, fatal) in [("CUPTI_ACTIVITY_KIND_RUNTIME", true), ("OSRT_API", false)] {
+        let columns = "start, end, globalTid, nameId";
+        let export = Export::made(&format!("{many} INSERT INTO {table}({columns}) SELECT i, i + 1, 1, 8 FROM n"));
+        let mut bytes = std::fs::read(&export.path).unwrap();
+        // A hole, as an interrupted copy leaves one, well behind the middle of the file.
+        let hole = bytes.len() / 4096 * 3 / 4 * 4096;
+        bytes[hole..hole + 4096].fill(0);
+        std::fs::write(&export.path, bytes).unwrap();
+        let rows = |told: &str, before: &str| -> u64 {
+            let tail = told.split(before).nth(1).unwrap_or_else(|| panic!("{told}"));
+            tail.split(' ').next().unwrap().parse().unwrap()
+        };
+        if fatal {
+            let told = export.error();
+            let kept = rows(&told, &format!("is damaged in table {table}, after "));
+            assert!((20_000..50_000).contains(&kept), "{told}");
+        } else {
+            let trace = export.load().unwrap();
+            let kept = rows(&warnings(&trace), "its first ");
+            let found: usize = trace.threads.iter().map(|thread| thread.os.len()).sum();
+            assert!((20_000..50_000).contains(&kept) && found as u64 == kept, "{found}: {}", warnings(&trace));
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_beside_the_file_that_a_link_points_to_is_seen() {
+    let export = Export::made("");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link.sqlite");
+    std::os::unix::fs::symlink(&export.path, &link).unwrap();
+    assert!(load(&link).is_ok());
+    let writer = Connection::open(&export.path).unwrap();
+    writer.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM OSRT_API").unwrap();
+    assert!(matches!(load(&link), Err(LoadError::Unmerged { .. })));
+}
+
+#[test]
+fn bytes_changed_anywhere_never_end_the_program() {
+    let whole = std::fs::read(&Export::made("").path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spoilt.sqlite");
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut next = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % below
+    };
+    let mut refused = 0;
+    for _ in 0..150 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(20) {
+            // Page headers and the cells at the end of pages matter most.
+            let page = next(bytes.len() / 4096) * 4096;
+            let at = page + [next(16), next(4096), 4095 - next(200)][next(3)];
+            bytes[at.max(100)] = [0, 255, next(256) as u8][next(3)];
+        }
+        std::fs::write(&path, bytes).unwrap();
+        match load(&path) {
+            Ok(trace) => drop(trace.details.fields(RowRef { table: TableKind::Nvtx, row: 1 })),
+            Err(error) => {
+                refused += 1;
+                assert!(error.to_string().contains("spoilt.sqlite"), "{error}");
+            }
+        }
+    }
+    assert!(refused > 20, "only {refused} of 150 were refused");
 }
 
 #[test]

@@ -126,15 +126,17 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Files that SQLite keeps beside a database, with rows that are not in it.
+/// Files that SQLite keeps beside a database (where a link to it points), with rows that are not in it.
 fn check_beside(path: &Path) -> Result<(), LoadError> {
-    let wal = beside(path, "-wal");
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let wal = beside(&real, "-wal");
     let holds_frames = fs::metadata(&wal).is_ok_and(|found| found.len() > WAL_HEADER_BYTES);
-    if holds_frames && head_of(&wal).is_ok_and(|head| is_wal(&head)) {
+    // A log that cannot be looked into may hold anything.
+    if holds_frames && head_of(&wal).map_or(true, |head| is_wal(&head)) {
         return Err(LoadError::Unmerged { path: path.into(), wal });
     }
     // A finished transaction leaves no journal, or one that starts with zeros.
-    let journal = beside(path, "-journal");
+    let journal = beside(&real, "-journal");
     if head_of(&journal).is_ok_and(|head| head.starts_with(JOURNAL_MAGIC)) {
         return Err(LoadError::Unfinished { path: path.into(), journal });
     }

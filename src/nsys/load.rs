@@ -299,6 +299,8 @@ impl<'a> Load<'a> {
             unknown,
             "name numbers that StringIds does not hold: shown without a name",
         );
+        let overflow = self.sink.overflow + self.sink.strings.overflow();
+        self.sink.warnings.add("too-many-names", overflow, "names beyond 4 GiB of text: shown without a name");
         if !self.facts.still_hold(self.path) {
             return Err(LoadError::Changed { path: self.path.into() });
         }

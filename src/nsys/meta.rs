@@ -9,6 +9,7 @@ use super::ops::GRAPH;
 use super::plan::{required, spare, spare_text, wanted, wanted_text};
 use super::schema::{Table, quoted};
 use crate::trace::{Gpu, NameId, Source, SourceKind};
+use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -26,15 +27,14 @@ const fn pid_of(key: i64) -> i64 {
 pub(crate) fn source(load: &mut Load<'_>) -> Source {
     let export = load.side_table("META_DATA_EXPORT").or_else(|| load.side_table("EXPORT_META_DATA"));
     let capture = load.side_table("META_DATA_CAPTURE");
-    let exported = |key: &str| first(&values(load, export.as_ref(), "name = ?1", key));
-    let captured = |key: &str| first(&values(load, capture.as_ref(), "name = ?1", key));
+    let mut exported = |key: &str| values(load, export.as_ref(), "name = ?1", key).into_iter().next();
     let (product_version, schema_version) = (exported("EXPORT_PRODUCT_VERSION"), exported("EXPORT_SCHEMA_VERSION"));
     // Event times are moved by these two, so the wall clock of time 0 moves the other way.
     let normalized = exported("EXPORT_PARAM_TIME_NORMALIZE").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let shift_ns = exported("EXPORT_PARAM_TIME_SHIFT").and_then(|value| value.parse::<i64>().ok()).unwrap_or(0);
-    let cuda_graph_mode =
-        first(&values(load, capture.as_ref(), "name LIKE '%' || ?1", "CUDA_GRAPH_TRACE_OPTIONS:MODE"));
-    let host = captured("DEVICE_DISPLAY_NAME").filter(|name| !name.is_empty());
+    let mut captured = |filter: &str, key: &str| values(load, capture.as_ref(), filter, key).into_iter().next();
+    let cuda_graph_mode = captured("name LIKE '%' || ?1", "CUDA_GRAPH_TRACE_OPTIONS:MODE");
+    let host = captured("name = ?1", "DEVICE_DISPLAY_NAME").filter(|name| !name.is_empty());
     let epoch_ns = if normalized { Some(0) } else { number(load, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs") };
     Source {
         kind: SourceKind::Nsys,
@@ -66,7 +66,7 @@ fn name_processes_and_threads(load: &mut Load<'_>) -> Result<(), LoadError> {
     let columns = [required("globalPid"), wanted_text("name", "names of processes are unknown")];
     load.side_rows("PROCESSES", &columns, "Names of processes are unknown.", |sink, batch, row| {
         if let (Some(global_pid), Some(name)) = (batch.int(0, row), batch.text(1, row)) {
-            let name = sink.builder.names().intern(&String::from_utf8_lossy(name));
+            let name = sink.intern(name);
             sink.builder.process_name(global_pid, name);
         }
     })?;
@@ -250,33 +250,42 @@ fn warn_of_hidden_graphs(load: &mut Load<'_>, source: &Source) {
 }
 
 /// `value` of the rows of a name-and-value table that meet `filter`, in which `?1` is `key`.
-fn values(load: &Load<'_>, table: Option<&Table>, filter: &str, key: &str) -> Vec<String> {
-    let ask = || -> Option<Vec<String>> {
-        let table = table.filter(|table| table.column("name").is_some() && table.column("value").is_some())?;
-        let sql = format!("SELECT value FROM {} WHERE {filter}", quoted(&table.name));
-        let mut statement = load.connection()?.prepare(&sql).ok()?;
-        let mut rows = statement.query([key]).ok()?;
+fn values(load: &mut Load<'_>, table: Option<&Table>, filter: &str, key: &str) -> Vec<String> {
+    let usable = |table: &&Table| table.column("name").is_some() && table.column("value").is_some();
+    let Some(table) = table.filter(usable) else { return Vec::new() };
+    let sql = format!("SELECT value FROM {} WHERE {filter}", quoted(&table.name));
+    ask(load, table, |connection| {
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([key])?;
         let mut found = Vec::new();
-        while let Ok(Some(row)) = rows.next() {
-            if let Some(bytes) = row.get_ref(0).ok().and_then(|value| value.as_bytes_or_null().ok()).flatten() {
+        while let Some(row) = rows.next()? {
+            if let Some(bytes) = row.get_ref(0)?.as_bytes_or_null().ok().flatten() {
                 found.push(String::from_utf8_lossy(bytes).into_owned());
             }
         }
-        Some(found)
-    };
-    ask().unwrap_or_default()
-}
-
-fn first(values: &[String]) -> Option<String> {
-    values.first().cloned()
+        Ok(found)
+    })
+    .unwrap_or_default()
 }
 
 /// The first whole number in a column of a table.
 fn number(load: &mut Load<'_>, table: &str, column: &str) -> Option<i64> {
     let table = load.side_table(table)?;
     let column = quoted(table.column(column)?);
-    let sql = format!("SELECT {column} FROM {} WHERE {column} IS NOT NULL LIMIT 1", quoted(&table.name));
-    load.connection()?.query_row(&sql, [], |row| row.get(0)).ok()
+    let sql = format!("SELECT {column} FROM {} WHERE typeof({column}) = 'integer' LIMIT 1", quoted(&table.name));
+    ask(load, &table, |connection| connection.query_row(&sql, [], |row| row.get(0)).optional()).flatten()
+}
+
+/// The answer to a single question about a table; damage is warned of.
+fn ask<T>(load: &mut Load<'_>, table: &Table, question: impl Fn(&Connection) -> rusqlite::Result<T>) -> Option<T> {
+    match load.connection().map(question)? {
+        Ok(answer) => Some(answer),
+        Err(error) => {
+            let message = format!("table {} cannot be read ({error}): what it says is unknown", table.name);
+            load.sink.warnings.add("damaged-table", 1, message);
+            None
+        }
+    }
 }
 
 #[cfg(test)]

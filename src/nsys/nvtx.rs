@@ -174,7 +174,7 @@ fn read_labels(load: &mut Load<'_>) -> Result<Labels, LoadError> {
 /// The event's own text, else the registered string.
 fn text(sink: &mut Sink, batch: &Batch, row: usize) -> NameId {
     match batch.text(TEXT, row) {
-        Some(bytes) => sink.builder.names().intern(&String::from_utf8_lossy(bytes)),
+        Some(bytes) => sink.intern(bytes),
         None => sink.name(batch.int(TEXT_ID, row)),
     }
 }

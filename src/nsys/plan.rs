@@ -107,7 +107,7 @@ pub(crate) fn plan(table: &Table, columns: &[WantedColumn], without: &str, warni
             (Some(_), _) | (None, Need::Spare) => {}
             (None, Need::Required) => lost.push(column.name),
             (None, Need::Wanted(unknown)) => {
-                warnings.add("missing-column", 1, format!("table {name} has no column {}: {unknown}", column.name))
+                warnings.add("missing-column", 1, format!("table {name} has no column {}: {unknown}", column.name));
             }
         }
         picked.push((found, column.kind));

@@ -18,6 +18,8 @@ pub(crate) struct Sink {
     pub calling: Seen,
     /// Processes that did anything else on the host.
     pub hosting: Seen,
+    /// Texts that no longer fitted into [`crate::trace::Names`].
+    pub overflow: u64,
     /// Where GPU work ran.
     pub places: Places,
 }
@@ -86,10 +88,18 @@ impl Sink {
             builder: TraceBuilder::new(),
             strings,
             warnings,
+            overflow: 0,
             calling: Seen::default(),
             hosting: Seen::default(),
             places: Places::default(),
         }
+    }
+
+    /// Handle of a text in whatever encoding.
+    pub fn intern(&mut self, text: &[u8]) -> NameId {
+        let id = self.builder.names().intern(&String::from_utf8_lossy(text));
+        self.overflow += u64::from(id == NameId::EMPTY && !text.is_empty());
+        id
     }
 
     /// Text number `id`; empty without one.

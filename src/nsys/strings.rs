@@ -28,6 +28,7 @@ pub(crate) struct Strings {
     dense: Vec<NameId>,
     sparse: FxHashMap<i64, NameId>,
     unknown: u64,
+    overflow: u64,
     damage: Option<RowError>,
 }
 
@@ -54,6 +55,7 @@ impl Strings {
             dense: Vec::new(),
             sparse: FxHashMap::default(),
             unknown: 0,
+            overflow: 0,
             damage: None,
         })
     }
@@ -90,6 +92,11 @@ impl Strings {
         self.unknown
     }
 
+    /// How many texts no longer fitted into [`Names`].
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
     /// Why texts could not be read, if that happened.
     pub fn damage(&self) -> Option<&RowError> {
         self.damage.as_ref()
@@ -97,7 +104,12 @@ impl Strings {
 
     fn fetch(&mut self, id: i64, names: &mut Names) -> NameId {
         match self.look_up(id) {
-            Ok(Some(text)) => names.intern(&String::from_utf8_lossy(text)),
+            Ok(Some(text)) => {
+                let name = names.intern(&String::from_utf8_lossy(text));
+                let lost = name == NameId::EMPTY && !text.is_empty();
+                self.overflow += u64::from(lost);
+                name
+            }
             // Old exports write 0 where they have nothing to say.
             Ok(None) => {
                 self.unknown += u64::from(id != 0);
