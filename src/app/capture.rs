@@ -1,10 +1,10 @@
 //! The capture tab: what each file is, what it holds, and what was odd about it.
 
 use super::cx::{Cx, pair};
-use super::icons::{self, Icon};
 use super::facts::rank_text;
+use super::icons::{self, Icon};
 use super::state::file_name;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Limit};
 use crate::format;
 use crate::trace::{Source, Trace};
 use crate::view::Doc;
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
 fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
     let trace = doc.trace.as_ref();
     warnings(ui, cx, trace);
-    limits(ui, &doc.analysis);
+    limits(ui, cx, &doc.analysis);
     section(ui, "File");
     for (name, value) in file_facts(&trace.source) {
         pair(ui, 96.0, name, &value);
@@ -92,7 +92,8 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
     for warning in &trace.warnings {
         ui.horizontal_wrapped(|ui| {
             icons::show(ui, Icon::Warning, cx.palette.warning);
-            let times = if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
+            let times =
+                if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
             ui.label(format!("{}{times}", warning.message));
             ui.label(RichText::new(warning.code).small().weak());
         });
@@ -100,12 +101,15 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
 }
 
 /// What the capture cannot answer, with what to record next time.
-fn limits(ui: &mut Ui, analysis: &Analysis) {
-    if analysis.limits.is_empty() {
+fn limits(ui: &mut Ui, cx: &Cx<'_>, analysis: &Analysis) {
+    // A file of one rank answers questions about several once another file is open beside it.
+    let several = cx.workspace.ranks().count() > 1;
+    let open: Vec<&Limit> = analysis.limits.iter().filter(|limit| !(several && **limit == Limit::OneRank)).collect();
+    if open.is_empty() {
         return;
     }
     section(ui, "What this capture cannot answer");
-    for limit in &analysis.limits {
+    for limit in open {
         ui.label(limit.consequence());
         let remedy = Label::new(RichText::new(limit.remedy()).small().weak()).wrap().selectable(true);
         ui.add(remedy);

@@ -2,10 +2,12 @@
 
 use super::capture::copy_button;
 use super::cx::{Cx, pair};
-use super::facts::{Fact, Facts};
-use super::fetch::{Fetcher, Fields};
+use super::facts::Facts;
+use super::fetch::Fetcher;
+use crate::format;
+use crate::trace::Field;
 use crate::view::{Command, Item};
-use egui::{Button, Grid, Label, RichText, ScrollArea, Ui};
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
@@ -17,13 +19,12 @@ pub struct Details {
 
 /// Width of the column with computed facts.
 const FACTS_PT: f32 = 420.0;
+/// Width of a column of fields.
+const FIELDS_PT: f32 = 280.0;
 
 /// Draws the panel's content.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Command>) {
-    let Some(item) = cx.view.selected else {
-        ui.label(RichText::new("Click an operation, range, call or gap to see everything that is known about it.").weak());
-        return;
-    };
+    let Some(item) = cx.view.selected else { return };
     let key = (cx.revision, item);
     if details.facts.as_ref().is_none_or(|(known, _)| *known != key) {
         details.facts = Some((key, Facts::of(item, cx.workspace)));
@@ -37,19 +38,29 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Comma
         let source = &cx.workspace.docs.get(doc)?.trace.details;
         Some(details.fetcher.get((cx.revision, doc, row), source))
     });
-    ScrollArea::both().auto_shrink([false, false]).show(ui, |ui| {
+    ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         ui.horizontal_top(|ui| {
+            let width = ui.available_width();
             ui.vertical(|ui| {
-                ui.set_width(FACTS_PT.min(ui.available_width()));
-                full_name(ui, facts);
-                facts_table(ui, &facts.facts);
+                ui.set_width(FACTS_PT.min(width));
+                for fact in &facts.facts {
+                    pair(ui, 152.0, fact.name, &fact.value);
+                }
+                if let Some(name) = &facts.full_name {
+                    pair(ui, 152.0, "Full name", name);
+                }
             });
+            ui.add_space(8.0);
             ui.vertical(|ui| match fields {
                 None => {}
                 Some(None) => {
                     ui.label(RichText::new("Reading the row…").weak());
                 }
-                Some(Some(fields)) => fields_table(ui, cx, fields),
+                Some(Some(Ok(fields))) => fields_table(ui, fields),
+                Some(Some(Err(message))) => {
+                    let text = format!("The row's other fields could not be read: {message}");
+                    ui.add(Label::new(RichText::new(text).color(cx.palette.warning)).wrap());
+                }
             });
         });
     });
@@ -58,7 +69,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Comma
 fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.label(RichText::new(facts.kind).weak());
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if ui.button("Clear").on_hover_text("Clear the selection (Escape)").clicked() {
                 out.push(Command::Select(None));
             }
@@ -67,7 +78,7 @@ fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
             }
             copy_button(ui, "Copy all", &facts.as_text());
             copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title));
-            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(RichText::new(&facts.title).strong()).truncate());
             });
         });
@@ -75,36 +86,30 @@ fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     ui.add_space(4.0);
 }
 
-fn full_name(ui: &mut Ui, facts: &Facts) {
-    if let Some(name) = &facts.full_name {
-        ui.add(Label::new(RichText::new(name).small()).wrap().selectable(true));
-        ui.add_space(4.0);
-    }
-}
-
-fn facts_table(ui: &mut Ui, facts: &[Fact]) {
-    for fact in facts {
-        pair(ui, 152.0, fact.name, &fact.value);
-    }
-}
-
-fn fields_table(ui: &mut Ui, cx: &Cx<'_>, fields: &Fields) {
-    let fields = match fields {
-        Ok(fields) => fields,
-        Err(message) => {
-            ui.colored_label(cx.palette.warning, format!("The row's other fields could not be read: {message}"));
-            return;
-        }
-    };
-    Grid::new("fields").num_columns(2).spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
-        for field in fields {
-            ui.label(RichText::new(&field.name).weak());
-            ui.add(Label::new(&field.value).extend().selectable(true));
-            ui.end_row();
+/// All fields of the row, in as many columns as there is room for, read down then across.
+fn fields_table(ui: &mut Ui, fields: &[Field]) {
+    let columns = ((ui.available_width() / FIELDS_PT) as usize).clamp(1, 4);
+    let per_column = fields.len().div_ceil(columns).max(1);
+    ui.horizontal_top(|ui| {
+        for column in fields.chunks(per_column) {
+            ui.vertical(|ui| {
+                ui.set_width(FIELDS_PT - 16.0);
+                ui.spacing_mut().interact_size.y = 16.0;
+                for field in column {
+                    ui.horizontal(|ui| {
+                        ui.allocate_ui(vec2(132.0, 16.0), |ui| {
+                            ui.set_width(132.0);
+                            ui.add(Label::new(RichText::new(&field.name).weak()).truncate());
+                        });
+                        ui.add(Label::new(format::one_line(&field.value, 200)).truncate());
+                    });
+                }
+            });
         }
     });
-    let text: String = fields.iter().map(|field| format!("{}\t{}\n", field.name, field.value)).collect();
+    ui.add_space(4.0);
     if ui.add(Button::new("Copy row")).on_hover_text("All fields of the row, one a line").clicked() {
+        let text: String = fields.iter().map(|field| format!("{}\t{}\n", field.name, field.value)).collect();
         ui.ctx().copy_text(text);
     }
 }

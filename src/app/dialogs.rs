@@ -7,7 +7,7 @@ use super::state::PathQuestion;
 use crate::view::Command;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Nobody dismisses a dialog faster than this: an empty answer that comes sooner means that there is no dialog.
@@ -26,7 +26,7 @@ pub enum Answer {
 
 /// Shows dialogs, one at a time.
 pub struct Dialogs {
-    sender: Sender<Answer>,
+    sender: SyncSender<Answer>,
     receiver: Receiver<Answer>,
     open: bool,
     wake: Arc<dyn Fn() + Send + Sync>,
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Dialogs {
 impl Dialogs {
     /// No dialog yet. `wake` is called when an answer has come.
     pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(1);
         Self { sender, receiver, open: false, wake }
     }
 

@@ -5,7 +5,7 @@
 use crate::trace::{DetailSource, Field, RowRef};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Rows remembered.
 const KEPT: usize = 64;
@@ -18,12 +18,18 @@ pub type Key = (u64, usize, RowRef);
 
 type Request = (Key, Arc<dyn DetailSource>);
 
+/// Where requests go and answers come from.
+type Worker = (SyncSender<Request>, Receiver<(Key, Fields)>);
+
+/// Requests and answers on their way at most.
+const ON_THE_WAY: usize = 4;
+
 /// Fetches fields and remembers them.
 #[derive(Debug, Default)]
 pub struct Fetcher {
     known: VecDeque<(Key, Fields)>,
     asked: Option<Key>,
-    worker: Option<(Sender<Request>, Receiver<(Key, Fields)>)>,
+    worker: Option<Worker>,
     /// Fetch within the frame: pictures and tests have no next frame.
     immediate: bool,
 }
@@ -31,8 +37,8 @@ pub struct Fetcher {
 impl Fetcher {
     /// A fetcher with a thread; `wake` is called when fields have arrived.
     pub fn threaded(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (requests, inbox) = channel::<Request>();
-        let (outbox, answers) = channel();
+        let (requests, inbox) = sync_channel::<Request>(ON_THE_WAY);
+        let (outbox, answers) = sync_channel(ON_THE_WAY);
         let work = move || {
             while let Ok(mut request) = inbox.recv() {
                 // Only the newest row matters: the user may have clicked on while a slow disk was read.
@@ -51,6 +57,7 @@ impl Fetcher {
     }
 
     /// A fetcher that answers at once.
+    #[cfg(test)]
     pub fn immediate() -> Self {
         Self { immediate: true, ..Self::default() }
     }
@@ -63,9 +70,10 @@ impl Fetcher {
                 self.keep(key, fetch(source.as_ref(), key.2));
             } else if self.asked != Some(key) {
                 let (requests, _) = self.worker.as_ref()?;
-                // The worker ends only with this fetcher, so the request arrives.
-                let _ = requests.send((key, Arc::clone(source)));
-                self.asked = Some(key);
+                // A frame never waits: when too many requests are on their way, the next frame asks again.
+                if requests.try_send((key, Arc::clone(source))).is_ok() {
+                    self.asked = Some(key);
+                }
             }
         }
         self.known.iter().find(|(known, _)| *known == key).map(|(_, fields)| fields)
@@ -117,7 +125,7 @@ mod tests {
 
     #[test]
     fn fields_arrive_from_the_thread_and_are_remembered() {
-        let (sender, woken) = channel();
+        let (sender, woken) = sync_channel(8);
         let sender = std::sync::Mutex::new(sender);
         let wake = move || sender.lock().unwrap().send(()).unwrap();
         let mut fetcher = Fetcher::threaded(Arc::new(wake));

@@ -85,7 +85,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .size_range(SIDE_PT.0..=widest)
             .show(ui, |ui| side(ui, cx, &mut caches.steps, out));
     }
-    if cx.settings.details {
+    if cx.settings.details && cx.view.selected.is_some() {
         let tallest = (ui.available_height() * 0.6).max(DETAILS_PT.0);
         egui::Panel::bottom("details")
             .frame(padded)
@@ -94,7 +94,6 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .size_range(DETAILS_PT.0..=tallest)
             .show(ui, |ui| {
                 details::show(ui, cx, &mut caches.details, out);
-                ui.take_available_space();
             });
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {

@@ -3,7 +3,7 @@
 use crate::raster::{Image, Renderer};
 use crate::timeline::color::Palette;
 use crate::view::Theme;
-use egui::{Color32, Context, Painter, RawInput, Rect, pos2};
+use egui::{Color32, Context, Painter, RawInput, Rect, Stroke, StrokeKind, pos2};
 
 /// Bars as (lane, start, end) in units of the icon's inner width; the colours follow the lanes.
 const BARS: [(usize, f32, f32); 6] =
@@ -13,7 +13,7 @@ const BARS: [(usize, f32, f32); 6] =
 pub fn paint(painter: &Painter, rect: Rect) {
     let palette = Palette::of(Theme::Dark);
     let unit = rect.width() / 32.0;
-    painter.rect_filled(rect, 7.0 * unit, palette.background);
+    painter.rect(rect, 7.0 * unit, palette.background, Stroke::new(unit, palette.grid), StrokeKind::Inside);
     let inner = rect.shrink2(egui::vec2(6.0 * unit, 7.0 * unit));
     let colors = [palette.compute, palette.communication, palette.copy];
     let height = inner.height() / 3.0;
@@ -44,6 +44,9 @@ pub fn image(side_px: usize) -> Image {
 pub fn data() -> egui::IconData {
     let image = image(128);
     // The window system wants colours that are not multiplied by alpha.
-    let rgba = image.pixels.iter().flat_map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a).to_srgba_unmultiplied());
+    let rgba = image
+        .pixels
+        .iter()
+        .flat_map(|[r, g, b, a]| Color32::from_rgba_premultiplied(*r, *g, *b, *a).to_srgba_unmultiplied());
     egui::IconData { rgba: rgba.collect(), width: image.width_px as u32, height: image.height_px as u32 }
 }

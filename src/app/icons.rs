@@ -53,7 +53,8 @@ pub fn paint(painter: &Painter, rect: Rect, icon: Icon, color: Color32) {
         }
         Icon::Sun => {
             painter.circle_filled(rect.center(), side * 0.17, color);
-            for ray in [(1.0, 0.0), (0.7, 0.7), (0.0, 1.0), (-0.7, 0.7), (-1.0, 0.0), (-0.7, -0.7), (0.0, -1.0), (0.7, -0.7)]
+            for ray in
+                [(1.0, 0.0), (0.7, 0.7), (0.0, 1.0), (-0.7, 0.7), (-1.0, 0.0), (-0.7, -0.7), (0.0, -1.0), (0.7, -0.7)]
             {
                 painter.line_segment([at(ray.0 * 0.28, ray.1 * 0.28), at(ray.0 * 0.4, ray.1 * 0.4)], line);
             }
@@ -86,7 +87,13 @@ pub fn button(ui: &mut Ui, enabled: bool, icon: Icon, name: &str, tip: &str) -> 
             let (rect, response) = ui.allocate_exact_size(vec2(24.0, 24.0), Sense::click());
             let visuals = ui.style().interact(&response);
             if response.hovered() || response.has_focus() {
-                ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
+                ui.painter().rect(
+                    rect,
+                    visuals.corner_radius,
+                    visuals.weak_bg_fill,
+                    visuals.bg_stroke,
+                    StrokeKind::Inside,
+                );
             }
             let color = if enabled { visuals.text_color() } else { ui.visuals().weak_text_color().gamma_multiply(0.6) };
             paint(ui.painter(), rect.shrink(4.0), icon, color);

@@ -18,7 +18,8 @@ pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Co
     });
     let mut commands = Vec::new();
     for (key, modifiers) in keys {
-        let shortcut = SHORTCUTS.iter().find(|shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers)));
+        let shortcut =
+            SHORTCUTS.iter().find(|shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers)));
         if let Some(shortcut) = shortcut {
             commands.extend((shortcut.commands)(view, workspace));
         }

@@ -4,12 +4,13 @@
 //! second request waits for nobody: its batch runs beside the first and is appended when it is done.
 
 use crate::analysis::Analysis;
+use crate::nsys::Progress;
 use crate::trace::Trace;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What to open.
@@ -62,7 +63,7 @@ pub enum OpenError {
 
 /// Opens files. The window knows no other way to a trace, so that tests can put their own in.
 pub trait Opener: Send + Sync {
-    /// Opens `what`, telling `watch` how far it is and stopping soon after `watch` is cancelled.
+    /// Opens `what`, telling `watch` how far it is and stopping soon after its reader is cancelled.
     ///
     /// # Errors
     /// When it cannot be opened or was cancelled.
@@ -72,26 +73,16 @@ pub trait Opener: Send + Sync {
 /// How far a file is. Shared between the thread that loads it and the window.
 #[derive(Debug, Default)]
 pub struct Watch {
-    done: AtomicU64,
-    total: AtomicU64,
+    /// Rows and tables, told by the reader; also asks it to stop.
+    pub reader: Progress,
     bytes: AtomicU64,
-    stage: Mutex<String>,
-    cancelled: AtomicBool,
+    stage: Mutex<&'static str>,
 }
 
 impl Watch {
-    /// Says what is being done: the table being read, or a word for later stages.
-    pub fn stage(&self, text: &str) {
-        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-        if *stage != text {
-            text.clone_into(&mut stage);
-        }
-    }
-
-    /// Says how many of how many rows are read.
-    pub fn rows(&self, done: u64, total: u64) {
-        self.done.store(done, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+    /// Says what is being done besides reading; empty while reading.
+    pub fn stage(&self, text: &'static str) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 
     /// Says how large the file is.
@@ -99,29 +90,22 @@ impl Watch {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Asks the loading thread to stop.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// True when the loading thread should stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-
     /// How far it is now.
     pub fn snapshot(&self) -> Snapshot {
+        let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = self.reader.table();
         Snapshot {
-            rows_done: self.done.load(Ordering::Relaxed),
-            rows_total: self.total.load(Ordering::Relaxed),
+            rows_done: self.reader.rows_done(),
+            rows_total: self.reader.rows_total(),
             file_bytes: self.bytes.load(Ordering::Relaxed),
-            stage: self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            stage: if stage.is_empty() { table } else { stage.to_owned() },
+            share: self.reader.fraction(),
         }
     }
 }
 
 /// How far a file is at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// Rows read.
     pub rows_done: u64,
@@ -129,15 +113,10 @@ pub struct Snapshot {
     pub rows_total: u64,
     /// Size of the file; 0 while unknown.
     pub file_bytes: u64,
-    /// What is being done.
+    /// The table being read, or what is done besides reading.
     pub stage: String,
-}
-
-impl Snapshot {
     /// Share of the rows read, 0 to 1; `None` while unknown.
-    pub fn share(&self) -> Option<f32> {
-        (self.rows_total > 0).then(|| (self.rows_done as f64 / self.rows_total as f64).clamp(0.0, 1.0) as f32)
-    }
+    pub share: Option<f32>,
 }
 
 /// One file being opened.
@@ -161,13 +140,19 @@ impl Job {
 /// What became of one file of a finished batch.
 pub type Outcome = (What, Result<Vec<Opened>, OpenError>);
 
+/// A job's number and what came of it.
+type Finished = (u64, Result<Vec<Opened>, OpenError>);
+
+/// Finished jobs that wait for the window at most; others wait on their threads.
+const WAITING: usize = 16;
+
 /// All files being opened.
 pub struct Jobs {
     opener: Arc<dyn Opener>,
     wake: Arc<dyn Fn() + Send + Sync>,
     batches: VecDeque<Vec<Job>>,
-    sender: Sender<(u64, Result<Vec<Opened>, OpenError>)>,
-    receiver: Receiver<(u64, Result<Vec<Opened>, OpenError>)>,
+    sender: SyncSender<Finished>,
+    receiver: Receiver<Finished>,
     next_id: u64,
 }
 
@@ -180,7 +165,7 @@ impl std::fmt::Debug for Jobs {
 impl Jobs {
     /// No jobs yet. `wake` is called from the loading threads when something is ready to be polled.
     pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(WAITING);
         Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
     }
 
@@ -230,7 +215,7 @@ impl Jobs {
     /// Stops everything. Threads end soon after; what they still bring is dropped.
     pub fn cancel(&mut self) {
         for job in self.batches.drain(..).flatten() {
-            job.watch.cancel();
+            job.watch.reader.cancel();
         }
     }
 

@@ -4,7 +4,7 @@ use super::load::{Job, Jobs, Snapshot};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
-use egui::{Align2, Area, Frame, Id, Order, ProgressBar, RichText, ScrollArea, Ui, vec2};
+use egui::{Align2, Area, Frame, Id, Order, ProgressBar, RichText, Role, ScrollArea, Ui, WidgetInfo, vec2};
 
 /// Width of a progress bar in points.
 const BAR_PT: f32 = 420.0;
@@ -31,7 +31,8 @@ pub fn screen(ui: &mut Ui, jobs: &Jobs, out: &mut Vec<Command>) {
 
 /// Draws the list in a corner while something else is open.
 pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
-    let area = Area::new(Id::unique("loading")).order(Order::Foreground).anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -40.0));
+    let area =
+        Area::new(Id::unique("loading")).order(Order::Foreground).anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -40.0));
     area.show(ui.ctx(), |ui| {
         Frame::window(ui.style()).show(ui, |ui| {
             for job in jobs.running() {
@@ -47,9 +48,15 @@ pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
 fn progress(ui: &mut Ui, job: &Job, width: f32) {
     let now = job.watch.snapshot();
     ui.label(RichText::new(job.what.label()).strong());
-    let share = if job.is_done() { Some(1.0) } else { now.share() };
+    let share = if job.is_done() { Some(1.0) } else { now.share };
     let bar = ProgressBar::new(share.unwrap_or(0.0)).desired_width(width).desired_height(8.0).corner_radius(4);
-    ui.add(bar);
+    ui.scope(|ui| {
+        let track = ui.visuals().widgets.hovered.bg_fill;
+        ui.visuals_mut().extreme_bg_color = track;
+        let response = ui.add(bar);
+        let name = format!("Loading {}", job.what.label());
+        response.widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, &name));
+    });
     ui.label(RichText::new(describe(&now, job.is_done())).small().weak());
 }
 
@@ -89,7 +96,7 @@ mod tests {
     #[test]
     fn progress_tells_only_what_is_known() {
         assert_eq!(describe(&Snapshot::default(), false), "Starting…");
-        let now = Snapshot { rows_done: 5, rows_total: 1000, file_bytes: 0, stage: "kernels".to_owned() };
+        let now = Snapshot { rows_done: 5, rows_total: 1000, stage: "kernels".to_owned(), ..Snapshot::default() };
         assert_eq!(describe(&now, false), "kernels  ·  5 of 1\u{2009}000 rows");
         assert_eq!(describe(&now, true), "Ready");
     }

@@ -5,7 +5,7 @@ use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::file_name;
 use crate::view::{Command, Panel, Theme};
-use egui::{Button, MenuBar, RichText, Ui, containers::menu::MenuConfig};
+use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Draws the menus in a row.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -18,7 +18,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 
 fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
     let key = keys::text_of(&command);
-    if ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak())).clicked() {
+    let response = ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak()));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, text));
+    if response.clicked() {
         out.push(command);
         ui.close();
     }
@@ -29,7 +31,7 @@ fn choice(ui: &mut Ui, on: bool, text: &str, command: Command, out: &mut Vec<Com
     let mut checked = on;
     let response = ui.horizontal(|ui| {
         let response = ui.checkbox(&mut checked, text);
-        ui.label(RichText::new(key).weak());
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(RichText::new(key).weak()));
         response
     });
     if response.inner.clicked() {
@@ -90,7 +92,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
     for (panel, text) in PANELS {
-        entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+        entry(ui, open, &format!("Show {}", text.to_lowercase()), Command::ShowPanel(panel), out);
     }
     ui.separator();
     entry(ui, open, "Whole capture", Command::ShowAll, out);

@@ -37,6 +37,7 @@ mod toolbar;
 mod welcome;
 mod window;
 
+pub use opener::FileOpener;
 pub use run::{AppOptions, RunError, run};
 pub use window::Window;
 

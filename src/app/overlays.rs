@@ -1,11 +1,12 @@
 //! What lies over the window: messages, the list of shortcuts, about, a path to be typed.
 
+use super::cx::pair;
 use super::icon;
 use super::keys;
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::view::Command;
 use crate::view::shortcuts::{Group, SHORTCUTS};
-use egui::{Button, Grid, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Button, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 use std::path::PathBuf;
 
 /// Draws whatever is on top. `typed` is the text of the path field.
@@ -16,7 +17,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, out: &mut Vec<Command
     }
     match &state.overlay {
         None => {}
-        Some(Overlay::Help) => dialog(ui, "help", 640.0, out, shortcuts),
+        Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Path(question)) => dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, typed, out)),
     }
@@ -62,23 +63,30 @@ fn message(ui: &mut Ui, notice: &Notice, out: &mut Vec<Command>) {
 
 fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
     title(ui, "Keyboard shortcuts", out);
-    ScrollArea::vertical().max_height(ui.available_height().max(200.0) - 120.0).show(ui, |ui| {
-        for group in Group::ALL {
-            ui.add_space(8.0);
-            ui.label(RichText::new(group.text()).strong());
-            Grid::new(group.text()).num_columns(2).min_col_width(160.0).spacing([24.0, 4.0]).show(ui, |ui| {
-                for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
-                    let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
-                    keys.dedup();
-                    ui.label(RichText::new(keys.join("  or  ")).weak());
-                    ui.label(shortcut.help);
-                    ui.end_row();
+    let (first, rest) = Group::ALL.split_at(1);
+    let columns: &[&[Group]] = if ui.available_width() > 640.0 { &[first, rest] } else { &[&Group::ALL] };
+    ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 96.0).show(ui, |ui| {
+        ui.columns(columns.len(), |columns_ui| {
+            for (ui, groups) in columns_ui.iter_mut().zip(columns) {
+                for group in *groups {
+                    shortcut_group(ui, *group);
                 }
-            });
-        }
+            }
+        });
     });
+    ui.add_space(12.0);
+    let mouse = "Mouse: the wheel zooms at the pointer, Shift+wheel moves, a drag moves, a double click fits.";
+    ui.label(RichText::new(mouse).weak());
+}
+
+fn shortcut_group(ui: &mut Ui, group: Group) {
     ui.add_space(8.0);
-    ui.label(RichText::new("Mouse: wheel zooms at the pointer, Shift+wheel moves, drag moves, double-click fits.").weak());
+    ui.label(RichText::new(group.text()).strong());
+    for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
+        let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
+        keys.dedup();
+        pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
+    }
 }
 
 fn about(ui: &mut Ui, out: &mut Vec<Command>) {
@@ -110,7 +118,9 @@ fn title(ui: &mut Ui, text: &str, out: &mut Vec<Command>) {
 
 fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<Command>) {
     let (heading, hint, go) = match question {
-        PathQuestion::Open => ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open"),
+        PathQuestion::Open => {
+            ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
+        }
         PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
         PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
     };

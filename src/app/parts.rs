@@ -3,7 +3,7 @@
 use crate::analysis::{Part, Partition};
 use crate::format;
 use crate::timeline::color::Palette;
-use egui::{Align2, Color32, FontId, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, Role, pos2, vec2};
+use egui::{Align2, Color32, FontId, Rect, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 /// Colour of a part.
 pub fn color(part: Part, palette: &Palette) -> Color32 {
@@ -90,9 +90,8 @@ pub fn hatch(painter: &egui::Painter, rect: Rect, color: Color32) {
 
 /// The one of the theme's two inks that is easier to read on `fill`.
 pub fn readable_on(fill: Color32, palette: &Palette) -> Color32 {
-    let light = |color: Color32| {
-        0.299 * f32::from(color.r()) + 0.587 * f32::from(color.g()) + 0.114 * f32::from(color.b())
-    };
+    let light =
+        |color: Color32| 0.299 * f32::from(color.r()) + 0.587 * f32::from(color.g()) + 0.114 * f32::from(color.b());
     let inks = [palette.text, palette.background];
     let distance = |ink: &Color32| (light(*ink) - light(fill)).abs();
     if distance(&inks[0]) >= distance(&inks[1]) { inks[0] } else { inks[1] }

@@ -107,7 +107,8 @@ fn header(ui: &mut Ui, cx: &Cx<'_>) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let visible = cx.view.viewport.span();
-            let text = format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns.max(0)));
+            let text =
+                format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns.max(0)));
             ui.label(RichText::new(text).weak());
         });
     });

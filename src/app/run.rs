@@ -28,7 +28,9 @@ pub struct AppOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Nothing to open a window on.
-    #[error("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; use the subcommands report and render instead")]
+    #[error(
+        "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; use the subcommands report and render instead"
+    )]
     NoDisplay,
     /// The window system refused.
     #[error("cannot open a window: {0}; the subcommands report and render work without one")]

@@ -61,7 +61,10 @@ fn clock(workspace: &Workspace) -> Option<(&'static str, &'static str)> {
     }
     let known = workspace.docs.iter().all(|doc| doc.trace.source.utc_epoch_ns.is_some());
     Some(if known {
-        ("Clock: wall clock", "Files are placed by the wall clock of their session starts. Clocks of different hosts may be milliseconds apart.")
+        (
+            "Clock: wall clock",
+            "Files are placed by the wall clock of their session starts. Clocks of different hosts may be milliseconds apart.",
+        )
     } else {
         ("Clock: own start", "Not every file tells its wall clock, so each starts at its own first event.")
     })

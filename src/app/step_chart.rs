@@ -7,7 +7,7 @@ use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
-use egui::{Color32, RichText, Stroke, Ui, WidgetInfo, Role};
+use egui::{Color32, RichText, Role, Stroke, Ui, WidgetInfo};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
 
 /// Bars drawn at most.
@@ -54,8 +54,10 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     let steps = all.steps.as_slice();
     let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
     let current = chosen.step_in_view(cx.view);
-    let shown: Vec<(usize, &Step)> =
-        (0..steps.len()).step_by(per_bar).filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len()))).collect();
+    let shown: Vec<(usize, &Step)> = (0..steps.len())
+        .step_by(per_bar)
+        .filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len())))
+        .collect();
     let bars = shown.iter().enumerate().map(|(bar, (at, step))| {
         let here = current.is_some_and(|current| current / per_bar == bar);
         let stroke = if here { Stroke::new(1.5, cx.palette.text) } else { Stroke::NONE };
@@ -91,8 +93,7 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
         .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
         .default_y_bounds(0.0, top * 1.08)
         .show(ui, |plot| {
-            let chart = BarChart::new("Step time", bars)
-                .element_formatter(Box::new(|bar, _| bar.name.clone()));
+            let chart = BarChart::new("Step time", bars).element_formatter(Box::new(|bar, _| bar.name.clone()));
             plot.bar_chart(chart);
             plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
             plot.pointer_coordinate()

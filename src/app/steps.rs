@@ -130,14 +130,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     ScrollArea::horizontal().show(ui, |ui| rows(ui, cx, &chosen, steps, table, out));
 }
 
-fn rows(
-    ui: &mut Ui,
-    cx: &Cx<'_>,
-    chosen: &Chosen<'_>,
-    steps: &Steps,
-    table: &mut StepTable,
-    out: &mut Vec<Command>,
-) {
+fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mut StepTable, out: &mut Vec<Command>) {
     let current = chosen.step_in_view(cx.view);
     ui.spacing_mut().item_spacing.x = 4.0;
     let mut builder = TableBuilder::new(ui)
@@ -223,8 +216,7 @@ mod tests {
 
     fn step(number: i64, len_ns: i64, idle_ns: i64) -> Step {
         let window = Span::new(number * 1000, number * 1000 + len_ns);
-        let parts =
-            Partition { span_ns: len_ns, idle_ns, compute_only_ns: len_ns - idle_ns, ..Partition::default() };
+        let parts = Partition { span_ns: len_ns, idle_ns, compute_only_ns: len_ns - idle_ns, ..Partition::default() };
         Step {
             name: format!("step {number}"),
             number: Some(number),

@@ -3,7 +3,9 @@
 use crate::timeline::color::Palette;
 use crate::view::Theme;
 use egui::style::{ScrollStyle, WidgetVisuals};
-use egui::{Color32, Context, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2};
+use egui::{
+    Color32, Context, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, Style, TextStyle, Visuals, vec2,
+};
 
 /// Captions and secondary numbers.
 pub const SMALL_PT: f32 = 11.0;
@@ -121,8 +123,7 @@ mod tests {
             let (palette, style) = (Palette::of(theme), style(theme));
             let widgets = &style.visuals.widgets;
             for surface in [palette.panel, palette.background, style.visuals.faint_bg_color] {
-                let texts =
-                    [palette.text, palette.text_dim, palette.accent, palette.warning, palette.error];
+                let texts = [palette.text, palette.text_dim, palette.accent, palette.warning, palette.error];
                 for text in texts {
                     assert!(contrast(text, surface) >= 4.5, "{theme:?} {text:?} on {surface:?}");
                 }

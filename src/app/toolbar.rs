@@ -29,7 +29,9 @@ fn history(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     if icons::button(ui, history.can_go_back(), Icon::Back, "Back", "Back to the view before (Backspace)").clicked() {
         out.push(Command::Back);
     }
-    if icons::button(ui, history.can_go_forward(), Icon::Forward, "Forward", "Forward again (Shift+Backspace)").clicked() {
+    if icons::button(ui, history.can_go_forward(), Icon::Forward, "Forward", "Forward again (Shift+Backspace)")
+        .clicked()
+    {
         out.push(Command::Forward);
     }
     if ui.button("Whole capture").on_hover_text("Show everything (0 or Home)").clicked() {

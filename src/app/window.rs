@@ -14,7 +14,7 @@ use crate::view::{Command, Theme};
 use egui::{Context, Ui, ViewportCommand};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// How often the progress of loading is redrawn.
@@ -26,7 +26,7 @@ pub struct Window {
     state: AppState,
     caches: Caches,
     dialogs: Dialogs,
-    pictures: (Sender<String>, Receiver<String>),
+    pictures: (SyncSender<String>, Receiver<String>),
     wake: Wake,
     looks: Option<(Theme, u16)>,
 }
@@ -52,7 +52,7 @@ impl Window {
             state: AppState::new(opener, Arc::clone(&wake), settings),
             caches,
             dialogs: Dialogs::new(Arc::clone(&wake)),
-            pictures: channel(),
+            pictures: sync_channel(4),
             wake: Wake(wake),
             looks: None,
         }

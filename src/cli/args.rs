@@ -118,7 +118,31 @@ pub struct Bench {
 /// A simulated job.
 #[derive(Debug, clap::Args)]
 pub struct Demo {
-    /// Folder to write to.
-    #[arg(short, long, value_name = "FOLDER")]
+    /// Folder to write to: rank0.sqlite, rank1.sqlite, ...
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "list")]
     pub output: Option<PathBuf>,
+    /// List the named jobs and every setting with its value, and write nothing.
+    #[arg(long)]
+    pub list: bool,
+    /// Start from this named job instead of the built-in demo.
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
+    /// Start from one rank with about this many kernels and as many API calls, to measure with.
+    #[arg(long, value_name = "N", conflicts_with = "scenario")]
+    pub kernels: Option<u64>,
+    /// Ranks.
+    #[arg(long, value_name = "N")]
+    pub ranks: Option<u32>,
+    /// Steps.
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u32>,
+    /// Settings from a TOML file.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// One setting, as listed by --list; may be given many times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Replace exports that are there already.
+    #[arg(long)]
+    pub force: bool,
 }

@@ -1,10 +1,11 @@
 //! Speed and memory of one export: loading and analysis as the window does them, then a fixed script of views.
 
 use super::args::Bench;
-use super::load::{Loaded, load};
+use super::load::{Loaded, load_timed as load_timed_by};
 use super::run::{CliError, needed, print};
 use crate::format;
-use crate::{nsys, report};
+use crate::nsys;
+use crate::report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -66,11 +67,7 @@ pub(super) fn bench(options: &Bench) -> Result<(), CliError> {
         frames: drawing.map(|(_, frames)| frames),
         sqlite3_sum_ms,
     };
-    print(&if options.json {
-        report::json(&measured).map_err(|e| CliError::Print(e.into()))?
-    } else {
-        text(&measured)
-    })
+    print(&if options.json { report::json(&measured).map_err(|e| CliError::Print(e.into()))? } else { text(&measured) })
 }
 
 /// How long the parts of loading took.
@@ -81,7 +78,7 @@ struct Times {
 
 fn load_timed(exports: &[PathBuf], options: &Bench) -> Result<(Loaded, Times), CliError> {
     let mut times = Times { load: Duration::ZERO, analysis: Duration::ZERO };
-    let mut loaded = load(exports, &options.reading, |load, analysis| times = Times { load, analysis })?;
+    let mut loaded = load_timed_by(exports, &options.reading, |load, analysis| times = Times { load, analysis })?;
     let loaded = loaded.pop().ok_or_else(|| CliError::Usage("there is no export to measure".to_owned()))?;
     Ok((loaded, times))
 }
@@ -123,7 +120,10 @@ fn text(measured: &Measured) -> String {
         format!("load            {}", time(measured.load_ms)),
         format!("analysis        {}", time(measured.analysis_ms)),
         format!("first picture   {}", maybe(measured.first_picture_ms)),
-        format!("peak memory     {}", measured.peak_rss_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes)),
+        format!(
+            "peak memory     {}",
+            measured.peak_rss_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes)
+        ),
     ];
     if let Some(frames) = &measured.frames {
         lines.push(format!(
@@ -156,7 +156,7 @@ fn draw(loaded: &Loaded, start: Instant) -> Option<(Duration, Frames)> {
     let mut state = ViewState::open(&workspace);
     let mut cache = timeline::Cache::default();
     let ctx = timeline::bench::context();
-    let size = egui_size();
+    let size = timeline::bench::FULL_HD;
     let mut frame = |state: &ViewState| {
         let start = Instant::now();
         let vertices = timeline::bench::frame(&ctx, &workspace, state, &mut cache, size);
@@ -164,13 +164,20 @@ fn draw(loaded: &Loaded, start: Instant) -> Option<(Duration, Frames)> {
     };
     frame(&state);
     let first = start.elapsed();
-    for lane in timeline::bench::closed_lanes(&workspace, &state) {
-        state.apply(&Command::ToggleLane(lane), &workspace);
+    // Expanding a lane may bring up more that can be expanded.
+    loop {
+        let closed = timeline::bench::closed_lanes(&workspace, &state);
+        if closed.is_empty() {
+            break;
+        }
+        for lane in closed {
+            state.apply(&Command::ToggleLane(lane), &workspace);
+        }
     }
     let (expand, _) = frame(&state);
     let mut times = Vec::new();
     let mut max_vertices = 0;
-    for command in script(&workspace) {
+    for command in timeline::bench::script(&workspace) {
         state.apply(&command, &workspace);
         let (time, vertices) = frame(&state);
         times.push(time);

@@ -9,6 +9,7 @@ use crate::report::Capture;
 use crate::trace::Trace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A capture and its numbers, shared with the window.
 #[derive(Debug, Clone)]
@@ -39,23 +40,40 @@ pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
 
 /// Reads and analyses every export, in order; the first failure ends it.
 pub(super) fn load(exports: &[PathBuf], reading: &Reading) -> Result<Vec<Loaded>, CliError> {
-    let params = params(reading)?;
-    exports.iter().map(|path| load_one(path, reading, &params)).collect()
+    load_timed(exports, reading, |_, _| {})
 }
 
-fn load_one(path: &Path, reading: &Reading, params: &Params) -> Result<Loaded, CliError> {
+/// As [`load`], and tells after each export how long reading and analysing took.
+pub(super) fn load_timed(
+    exports: &[PathBuf],
+    reading: &Reading,
+    mut took: impl FnMut(Duration, Duration),
+) -> Result<Vec<Loaded>, CliError> {
+    let params = params(reading)?;
+    let mut all = Vec::with_capacity(exports.len());
+    for path in exports {
+        let path = converted(path, reading)?;
+        let progress = Progress::new();
+        let start = Instant::now();
+        let trace = progress::shown(&path, &progress, || nsys::open(&path, &LoadOptions::default(), &progress))?;
+        let load = start.elapsed();
+        let analysis = analyze(&trace, &params);
+        took(load, start.elapsed() - load);
+        all.push(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) });
+    }
+    Ok(all)
+}
+
+/// The export to read: a report is converted first when the user said where to.
+fn converted(path: &Path, reading: &Reading) -> Result<PathBuf, CliError> {
     if path.as_os_str() == "-" {
         return Err(CliError::Usage(
-            "an export cannot come from standard input, since it is read at many places at once: name a file".to_owned(),
+            "an export cannot come from standard input, since it is read at many places at once: name a file"
+                .to_owned(),
         ));
     }
-    let converted = match &reading.convert {
-        Some(folder) if nsys::is_report(path) => nsys::convert(path, folder, None)?,
-        _ => path.to_path_buf(),
-    };
-    let progress = Progress::new();
-    let trace =
-        progress::shown(&converted, &progress, || nsys::open(&converted, &LoadOptions::default(), &progress))?;
-    let analysis = analyze(&trace, params);
-    Ok(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) })
+    match &reading.convert {
+        Some(folder) if nsys::is_report(path) => Ok(nsys::convert(path, folder, None)?),
+        _ => Ok(path.to_path_buf()),
+    }
 }

@@ -5,8 +5,11 @@
 
 mod args;
 mod bench;
+mod demo;
 mod load;
 mod progress;
+#[cfg(feature = "gui")]
+mod render;
 mod run;
 
 pub use args::Args;

@@ -6,9 +6,9 @@ use super::{bench, demo};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report};
-use crate::sim::SimError;
+use crate::sim::{Demo, SimError};
 use std::io::{ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Why a command failed. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +119,7 @@ fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
 
 /// The report, and a picture beside where the command was given.
 fn without_display(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
-    let demo = if exports.is_empty() { Some(demo::built_in()?) } else { None };
+    let demo = if exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(exports, |demo| &demo.exports);
     let loaded = load(exports, reading)?;
     let mut text = report::report_text(&captures(&loaded));
@@ -129,7 +129,7 @@ fn without_display(exports: &[PathBuf], reading: &Reading) -> Result<(), CliErro
 
 #[cfg(feature = "gui")]
 fn picture_note(loaded: &[Loaded]) -> Result<String, CliError> {
-    let path = Path::new("stepscope.png");
+    let path = std::path::Path::new("stepscope.png");
     super::render::write(loaded, &super::render::Picture::default(), path)?;
     Ok(format!("\nThere is no display, so this report was printed and the view was drawn to {}.\n", path.display()))
 }

@@ -1,9 +1,10 @@
 //! GPU work: kernels, copies, fills, graph executions, and synchronisation records.
 
 use super::error::LoadError;
-use super::load::{Load, Sink};
+use super::load::Load;
 use super::plan::{TableSpec, Weight, required, spare, wanted};
 use super::rows::Batch;
+use super::sink::Sink;
 use crate::trace::{CopyKind, NameId, OpKind, RawOp, RawSync, TableKind};
 
 const ONE_DEVICE: &str = "all of its rows are counted to device 0";
@@ -115,13 +116,14 @@ impl Tally {
             return None;
         }
         let global_pid = self.process(sink, batch, row);
-        sink.computing.add(global_pid);
+        let (device, stream) = (batch.int(DEVICE, row).unwrap_or(0), batch.int(STREAM, row).unwrap_or(0));
+        sink.places.add(global_pid, device, stream);
         Some(RawOp {
             start_ns,
             end_ns,
             global_pid,
-            device: batch.int(DEVICE, row).unwrap_or(0),
-            stream: batch.int(STREAM, row).unwrap_or(0),
+            device,
+            stream,
             correlation: batch.int(CORRELATION, row),
             kind,
             short: NameId::EMPTY,
@@ -143,10 +145,18 @@ impl Tally {
         let table = load.table(spec).map_or(spec.base, |table| table.name.as_str()).to_owned();
         let warnings = &mut load.sink.warnings;
         warnings.add("missing-start", self.no_start, format!("rows of table {table} without a start: left out"));
-        warnings.add("no-timestamps", self.no_time, format!("rows of table {table} with start and end 0 (the profiler lost their time): left out"));
+        warnings.add(
+            "no-timestamps",
+            self.no_time,
+            format!("rows of table {table} with start and end 0 (the profiler lost their time): left out"),
+        );
         let message = match self.assumed {
-            Some(_) => format!("rows of table {table} without a process: counted to the only process that made CUDA calls"),
-            None => format!("rows of table {table} without a process: shown as a process of their own, without launches"),
+            Some(_) => {
+                format!("rows of table {table} without a process: counted to the only process that made CUDA calls")
+            }
+            None => {
+                format!("rows of table {table} without a process: shown as a process of their own, without launches")
+            }
         };
         warnings.add("missing-process", self.no_process, message);
     }
@@ -226,31 +236,42 @@ pub(crate) fn read_graphs(load: &mut Load<'_>) -> Result<(), LoadError> {
         }
     })?;
     tally.report(load, &GRAPH);
-    load.sink.warnings.add("graph-without-time", host, "graph executions without a time or a device (their first node runs on the host): left out");
+    load.sink.warnings.add(
+        "graph-without-time",
+        host,
+        "graph executions without a time or a device (their first node runs on the host): left out",
+    );
     Ok(())
 }
 
-/// Reads the synchronisation records.
+/// Reads the synchronisation records. They name device 0 whatever the device, so it is taken from the work in their
+/// stream.
 pub(crate) fn read_syncs(load: &mut Load<'_>) -> Result<(), LoadError> {
-    let mut tally = Tally::default();
+    let (mut tally, mut last) = (Tally::default(), None);
     load.read(&SYNC, |sink, batch| {
         for row in 0..batch.len() {
             let Some(start_ns) = batch.int(START, row) else {
                 tally.no_start += 1;
                 continue;
             };
-            let sync = RawSync {
+            // "No stream" is -1 in 32 bits.
+            let stream = batch.int(STREAM, row).filter(|id| *id != i64::from(u32::MAX)).unwrap_or(-1);
+            let recorded = (tally.process(sink, batch, row), batch.int(DEVICE, row).unwrap_or(0), stream);
+            let device = match last {
+                Some((known, device)) if known == recorded => device,
+                _ => sink.places.device(recorded.0, recorded.1, recorded.2),
+            };
+            last = Some((recorded, device));
+            sink.builder.sync(RawSync {
                 start_ns,
                 end_ns: batch.int(END, row),
-                global_pid: tally.process(sink, batch, row),
-                device: batch.int(DEVICE, row).unwrap_or(0),
-                // "No stream" is -1 in 32 bits.
-                stream: batch.int(STREAM, row).filter(|id| *id != i64::from(u32::MAX)).unwrap_or(-1),
+                global_pid: recorded.0,
+                device,
+                stream,
                 correlation: batch.int(CORRELATION, row),
                 sync_type: batch.int(OWN, row).and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0),
                 row: batch.row_number(row),
-            };
-            sink.builder.sync(sync);
+            });
         }
     })?;
     tally.report(load, &SYNC);

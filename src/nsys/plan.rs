@@ -1,7 +1,7 @@
 //! What the loader wants of each table, and what it says when something is missing.
 
 use super::rows::{ColumnKind, Query};
-use super::schema::Table;
+use super::schema::{Table, quoted};
 use crate::trace::{TableKind, Warning};
 
 /// How much a column matters.
@@ -106,11 +106,9 @@ pub(crate) fn plan(table: &Table, columns: &[WantedColumn], without: &str, warni
         match (found, column.need) {
             (Some(_), _) | (None, Need::Spare) => {}
             (None, Need::Required) => lost.push(column.name),
-            (None, Need::Wanted(unknown)) => warnings.add(
-                "missing-column",
-                1,
-                format!("table {name} has no column {}: {unknown}", column.name),
-            ),
+            (None, Need::Wanted(unknown)) => {
+                warnings.add("missing-column", 1, format!("table {name} has no column {}: {unknown}", column.name));
+            }
         }
         picked.push((found, column.kind));
     }
@@ -125,6 +123,20 @@ pub(crate) fn plan(table: &Table, columns: &[WantedColumn], without: &str, warni
     );
     warnings.add("unusable-table", 1, message);
     None
+}
+
+/// SQL that adds up those of `columns` that `table` has.
+pub(crate) fn sum_of(table: &Table, columns: &[WantedColumn]) -> String {
+    let sum = |column: &WantedColumn| {
+        let name = quoted(table.column(column.name)?);
+        // Not sum(): process keys would overflow it.
+        Some(match column.kind {
+            ColumnKind::Int => format!("total({name})"),
+            ColumnKind::Text => format!("total(length({name}))"),
+        })
+    };
+    let sums: Vec<String> = columns.iter().filter_map(sum).collect();
+    format!("SELECT count(*), {} FROM {};\n", sums.join(", "), quoted(&table.name))
 }
 
 /// Some names in words: at most eight, and how many more there are.
@@ -158,7 +170,10 @@ mod tests {
         assert!(plan(&table(&["START", "y"]), &columns, "", &mut warnings).is_some());
         let found = warnings.take();
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].code, found[0].message.as_str()), ("missing-column", "table T has no column streamId: streams are unknown"));
+        assert_eq!(
+            (found[0].code, found[0].message.as_str()),
+            ("missing-column", "table T has no column streamId: streams are unknown")
+        );
     }
 
     #[test]
@@ -167,6 +182,10 @@ mod tests {
         assert!(plan(&table(&["end"]), &[required("start")], "Kernels are unknown.", &mut warnings).is_none());
         let found = warnings.take();
         assert_eq!(found[0].code, "unusable-table");
-        assert!(found[0].message.contains("no column start (it has end). Kernels are unknown."), "{}", found[0].message);
+        assert!(
+            found[0].message.contains("no column start (it has end). Kernels are unknown."),
+            "{}",
+            found[0].message
+        );
     }
 }

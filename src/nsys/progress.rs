@@ -49,17 +49,20 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_total(&self, rows: u64) {
+    /// Says how many rows there are to read.
+    pub fn set_total(&self, rows: u64) {
         self.rows_total.store(rows, Ordering::Relaxed);
     }
 
-    pub(super) fn set_table(&self, table: &str) {
+    /// Says which table is being read.
+    pub fn set_table(&self, table: &str) {
         if let Ok(mut name) = self.table.lock() {
             table.clone_into(&mut name);
         }
     }
 
-    pub(super) fn add_rows(&self, rows: u64) {
+    /// Says that so many more rows were read.
+    pub fn add_rows(&self, rows: u64) {
         self.rows_done.fetch_add(rows, Ordering::Relaxed);
     }
 }

@@ -69,7 +69,7 @@ impl Renderer {
         for id in self.freed.drain(..) {
             self.textures.remove(&id);
         }
-        // Each texture has its own list of changes, so the order of the map does not matter.
+        #[expect(clippy::iter_over_hash_type, reason = "each texture has its own list of changes")]
         for (id, changes) in delta.set.drain() {
             for change in changes {
                 self.textures.entry(id).or_default().apply(&change);

@@ -74,7 +74,8 @@ impl<'a> Canvas<'a> {
         let [a, b, c] = corners;
         let flat_color = a.color == b.color && b.color == c.color;
         let flat_texel = a.uv == b.uv && b.uv == c.uv;
-        let brush = Brush { points, area: area as f64, texture, texel: flat_texel.then(|| texel_at(points[0], texture)) };
+        let brush =
+            Brush { points, area: area as f64, texture, texel: flat_texel.then(|| texel_at(points[0], texture)) };
         let solid = brush.texel.filter(|_| flat_color).map(|texel| modulate(a.color.to_array().map(u32::from), texel));
         let (top, bottom) = self.rows(&points);
         for y in top..bottom {

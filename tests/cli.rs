@@ -1,0 +1,199 @@
+//! The command line, run as a user runs it.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The program, without a display and with its own settings folder.
+fn stepscope(home: &Path) -> Command {
+    let mut command = Command::cargo_bin("stepscope").unwrap();
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+    command.env("XDG_DATA_HOME", home).current_dir(home);
+    command
+}
+
+/// A small simulated job of two ranks: its folder and its exports.
+fn job() -> (TempDir, Vec<PathBuf>) {
+    let folder = TempDir::new().unwrap();
+    stepscope(folder.path())
+        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
+        .assert()
+        .success();
+    let exports = ["job/rank0.sqlite", "job/rank1.sqlite"].map(|name| folder.path().join(name));
+    assert!(exports.iter().all(|path| path.is_file()));
+    (folder, exports.to_vec())
+}
+
+fn stdout(output: &std::process::Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn report_as_json_has_the_documented_keys() {
+    let (folder, exports) = job();
+    let output = stepscope(folder.path()).arg("report").args(&exports).arg("--json").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["exports"].as_array().unwrap().len(), 2);
+    let rank = &report["ranks"][1];
+    assert_eq!(rank["label"], "1");
+    for key in ["global_pid", "pid", "device", "kernels", "primary_stream", "span_ns", "idle_ns", "collectives"] {
+        assert!(!rank[key].is_null(), "{key}");
+    }
+    assert_eq!(rank["steps"].as_array().unwrap().len(), 4);
+    assert!(rank["typical_step"]["median_span_ns"].as_i64().unwrap() > 0);
+}
+
+#[test]
+fn two_runs_print_the_same_bytes() {
+    let (folder, exports) = job();
+    let run = || stepscope(folder.path()).arg("report").args(&exports).output().unwrap();
+    let (first, second) = (run(), run());
+    assert_eq!(first.stdout, second.stdout);
+    let text = stdout(&first);
+    assert!(text.contains("Rank 0") && text.contains("Rank 1") && text.contains("Exposed comm."), "{text}");
+}
+
+#[test]
+fn info_names_what_is_in_the_file() {
+    let (folder, exports) = job();
+    let output = stepscope(folder.path()).arg("info").arg(&exports[0]).output().unwrap();
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0));
+    for word in ["nsys", "A100", "CUDA API calls", "NVTX ranges", "rank 0", "cannot answer"] {
+        assert!(text.contains(word), "{word} is missing in {text}");
+    }
+}
+
+#[test]
+fn errors_go_to_standard_error_with_code_two() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("note.txt"), "hello").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["report"], "nsys export --type sqlite"),
+        (&["info"], "which export"),
+        (&["report", "-"], "standard input"),
+        (&["report", "missing.sqlite"], "missing.sqlite"),
+        (&["report", "note.txt"], "note.txt"),
+        (&["report", "."], "folder"),
+        (&["report", "note.txt", "--step-regex", "("], "--step-regex"),
+        (&["report", "note.txt", "--rules", "none.toml"], "none.toml"),
+        (&["render", "--size", "12", "-o", "x.png"], "--size"),
+        (&["demo"], "-o"),
+        (&["demo", "--set", "nonsense=1", "-o", "x"], "nonsense"),
+        (&["bench"], "which export"),
+    ];
+    for (arguments, word) in cases {
+        if arguments.contains(&"render") && !cfg!(feature = "gui") {
+            continue;
+        }
+        let output = stepscope(folder.path()).args(*arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?} printed on standard output");
+        let message = stderr(&output);
+        assert!(message.contains(word), "{arguments:?}: {word} is missing in {message}");
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}
+
+#[test]
+fn the_users_rules_and_step_pattern_are_used() {
+    let (folder, exports) = job();
+    std::fs::write(folder.path().join("rules.toml"), "[[rule]]\npattern = '^nccl'\nclass = 'other'\n").unwrap();
+    let run = |more: &[&str]| {
+        let output = stepscope(folder.path()).arg("report").arg(&exports[0]).arg("--json").args(more).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    assert!(run(&[])["ranks"][0]["comm_kernels"].as_u64().unwrap() > 0);
+    assert_eq!(run(&["--rules", "rules.toml"])["ranks"][0]["comm_kernels"], 0);
+    assert_eq!(run(&["--step-regex", "^forward$"])["ranks"][0]["step_stem"], "^forward$");
+}
+
+#[test]
+fn exports_and_their_folder_are_never_written() {
+    let (folder, exports) = job();
+    let snapshot = || {
+        let mut entries: Vec<(PathBuf, u64, std::time::SystemTime)> = std::fs::read_dir(folder.path().join("job"))
+            .unwrap()
+            .map(|e| e.unwrap())
+            .map(|e| (e.path(), e.metadata().unwrap().len(), e.metadata().unwrap().modified().unwrap()))
+            .collect();
+        entries.sort();
+        entries
+    };
+    let before = snapshot();
+    for command in ["info", "report", "bench"] {
+        assert!(stepscope(folder.path()).arg(command).arg(&exports[0]).output().unwrap().status.success(), "{command}");
+    }
+    assert_eq!(snapshot(), before);
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn render_writes_the_same_picture_every_time() {
+    let (folder, exports) = job();
+    let draw = |name: &str, more: &[&str]| {
+        let output = stepscope(folder.path())
+            .args(["render", "-o", name, "--size", "640x360"])
+            .arg(&exports[0])
+            .args(more)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        std::fs::read(folder.path().join(name)).unwrap()
+    };
+    let whole = draw("a.png", &[]);
+    assert_eq!(whole, draw("b.png", &[]));
+    assert!(whole.starts_with(b"\x89PNG"));
+    assert_ne!(whole, draw("c.png", &["--step", "2"]));
+    assert_ne!(whole, draw("d.png", &["--theme", "light"]));
+    assert_ne!(whole, draw("e.png", &["--span", "1ms..2.5ms"]));
+    let missing = stepscope(folder.path()).args(["render", "--step", "99"]).arg(&exports[0]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("there is no step 99"), "{}", stderr(&missing));
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn without_a_display_the_demo_prints_its_report_and_writes_a_picture() {
+    let folder = TempDir::new().unwrap();
+    let output = stepscope(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("Rank 1") && text.contains("There is no display"), "{text}");
+    assert!(folder.path().join("stepscope.png").is_file());
+}
+
+#[test]
+fn bench_measures_what_it_says() {
+    let (folder, exports) = job();
+    let output = stepscope(folder.path()).arg("bench").arg(&exports[0]).arg("--json").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let measured: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(measured["gpu_ops"].as_u64().unwrap() > 0);
+    assert_eq!(measured["file_bytes"].as_u64().unwrap(), std::fs::metadata(&exports[0]).unwrap().len());
+    for key in ["load_ms", "analysis_ms"] {
+        assert!(measured[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    if cfg!(feature = "gui") {
+        assert!(measured["frames"]["count"].as_u64().unwrap() > 50);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (folder, exports) = job();
+    let script = format!(
+        "'{}' report '{}' | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}",
+        assert_cmd::cargo::cargo_bin("stepscope").display(),
+        exports[0].display()
+    );
+    let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(stdout(&output).trim(), "0", "{}", stderr(&output));
+}

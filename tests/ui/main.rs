@@ -1,0 +1,11 @@
+//! The window, driven by real input events and by commands, drawn by the CPU renderer.
+#![cfg(feature = "gui")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod harness;
+mod job;
+mod loading;
+mod panels;
+mod pictures;
+mod screens;
+mod shortcuts;

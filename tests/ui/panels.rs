@@ -1,0 +1,137 @@
+//! The side panel, the details, the switches.
+
+use crate::harness::Driven;
+use egui_kittest::kittest::Queryable as _;
+use stepscope::view::{Command, Item, Panel, RankId};
+
+const RANK: RankId = RankId { doc: 0, rank: 0 };
+
+#[test]
+fn the_overview_shows_the_five_parts_and_the_collectives() {
+    let driven = Driven::open();
+    for text in ["Compute only", "Overlapped comm.", "Exposed comm.", "Copy only", "Idle", "Typical step", "AllReduce"]
+    {
+        assert!(driven.shows(text), "{text}");
+    }
+    let numbers = &driven.window().state().workspace.docs[0].analysis.ranks[0];
+    let idle = stepscope::format::share(numbers.whole.idle_ns, numbers.whole.span_ns);
+    assert!(driven.shows(&idle), "{idle}");
+}
+
+#[test]
+fn the_visible_column_follows_the_view() {
+    let mut driven = Driven::open();
+    let numbers = &driven.window().state().workspace.docs[0].analysis.ranks[0];
+    let window = numbers.steps.as_ref().unwrap().steps[4].window;
+    let parts = numbers.partition(window);
+    let expected = stepscope::format::duration(parts.compute_only_ns);
+    driven.send(Command::Show(window.shifted(driven.window().state().workspace.docs[0].offset_ns)));
+    assert!(driven.shows(&expected), "{expected}");
+}
+
+#[test]
+fn tabs_switch_between_overview_steps_and_capture() {
+    let mut driven = Driven::open();
+    driven.click("Steps");
+    assert_eq!(driven.window().state().view.panel, Panel::Steps);
+    assert!(driven.shows("outlier"));
+    driven.click("Capture");
+    assert!(driven.shows("2026.2.1") && driven.shows("missing-table"));
+    driven.click("Overview");
+    assert!(driven.shows("Collectives"));
+}
+
+#[test]
+fn a_click_on_a_step_shows_it() {
+    let mut driven = Driven::open();
+    driven.click("Steps");
+    driven.click("Show step 7");
+    let state = driven.window().state();
+    let (doc, _) = state.workspace.rank(RANK).unwrap();
+    let step = &doc.analysis.ranks[0].steps.as_ref().unwrap().steps[7];
+    let visible = state.view.viewport.span();
+    let window = step.window.shifted(doc.offset_ns);
+    assert!(visible.start_ns <= window.start_ns && visible.end_ns >= window.end_ns);
+    assert!(visible.len_ns() < 2 * window.len_ns());
+}
+
+#[test]
+fn steps_sort_by_a_click_on_the_head_of_a_column() {
+    let mut driven = Driven::open();
+    driven.click("Steps");
+    let top = |driven: &Driven, name: &str| driven.harness.get_by_label(name).rect().top();
+    assert!(top(&driven, "Show step 0") < top(&driven, "Show step 5"));
+    driven.click("Sort by Window");
+    assert!(top(&driven, "Show step 5") < top(&driven, "Show step 0"), "the longest step comes first");
+}
+
+#[test]
+fn the_warnings_link_leads_to_the_capture_tab() {
+    let mut driven = Driven::open();
+    driven.send(Command::ToggleSidePanel);
+    assert!(!driven.shows("Collectives"));
+    driven.click("2 warnings");
+    assert_eq!(driven.window().state().view.panel, Panel::Capture);
+    assert!(driven.window().state().settings.side && driven.shows("missing-table"));
+}
+
+#[test]
+fn details_show_what_is_known_and_every_field_of_the_row() {
+    let mut driven = Driven::open();
+    assert!(!driven.shows("Launched by"));
+    driven.send(Command::Select(Some(Item::Op(RANK, 3))));
+    for _ in 0..500 {
+        if driven.shows("gridX") {
+            break;
+        }
+        driven.settle();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    for text in ["Launched by", "cudaLaunchKernel_v7000", "NVTX path", "forward", "gridX", "132"] {
+        assert!(driven.shows(text), "{text}");
+    }
+    driven.click("Clear");
+    assert_eq!(driven.window().state().view.selected, None);
+}
+
+#[test]
+fn switches_change_the_view() {
+    let mut driven = Driven::open();
+    driven.click("Marks");
+    driven.click("NVTX");
+    driven.click("Side panel");
+    let state = driven.window().state();
+    assert!(!state.view.marks && !state.view.nvtx && !state.settings.side);
+    driven.click("Light theme");
+    assert_eq!(driven.window().state().view.theme, stepscope::view::Theme::Light);
+}
+
+#[test]
+fn steps_can_be_walked_through() {
+    let mut driven = Driven::open();
+    driven.send(Command::ShowStep(RANK, 3));
+    driven.click("Next step");
+    assert!(driven.shows("5 of 12"));
+    driven.click("Previous step");
+    driven.click("Previous step");
+    assert!(driven.shows("3 of 12"));
+    driven.click("Back");
+    assert!(driven.shows("4 of 12"));
+}
+
+#[test]
+fn every_control_has_a_name_in_every_tab_and_size() {
+    for (width, height) in [(1280.0, 720.0), (720.0, 480.0)] {
+        let mut driven = Driven::empty(width, height);
+        driven.harness.check_accessibility();
+        driven.send(Command::OpenDemo);
+        driven.wait(|window| !window.state().workspace.docs.is_empty());
+        for panel in [Panel::Overview, Panel::Steps, Panel::Capture] {
+            driven.send(Command::ShowPanel(panel));
+            driven.send(Command::Select(Some(Item::Idle(RANK, 1))));
+            driven.harness.check_accessibility();
+        }
+        driven.send(Command::TypePath);
+        driven.harness.check_accessibility();
+    }
+}

@@ -1,0 +1,114 @@
+//! Screens, messages, menus.
+
+use crate::harness::Driven;
+use stepscope::app::settings::Settings;
+use stepscope::view::{Command, Theme};
+
+#[test]
+fn the_first_screen_says_what_to_do() {
+    let mut driven = Driven::empty(500.0, 300.0);
+    assert!(driven.shows("Open files…") && driven.shows("Open demo"));
+    driven.harness.snapshot("welcome_dark");
+    driven.send(Command::SetTheme(Theme::Light));
+    driven.harness.snapshot("welcome_light");
+}
+
+#[test]
+fn recent_files_are_offered_and_open() {
+    let mut settings = Settings::default();
+    settings.opened("/captures/rank1.sqlite".as_ref());
+    let mut driven = Driven::with_settings(900.0, 600.0, settings);
+    driven.click("rank1.sqlite");
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+}
+
+#[test]
+fn the_demo_opens_from_the_first_screen() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    driven.click("Open demo");
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    assert!(driven.window().state().settings.recent.is_empty(), "the demo is no recent file");
+}
+
+#[test]
+fn a_failed_file_shows_why_and_keeps_what_is_open() {
+    let mut driven = Driven::open();
+    driven.send(Command::Open(vec!["/x/bad.sqlite".into()]));
+    driven.wait(|window| !window.state().notices.is_empty());
+    assert!(driven.shows("Could not open bad.sqlite") && driven.shows("is a text file. Export it again."));
+    assert_eq!(driven.window().state().workspace.docs.len(), 2);
+    driven.click("Close");
+    assert!(!driven.shows("Could not open bad.sqlite"));
+}
+
+#[test]
+fn the_message_of_a_failed_file_fits_a_small_window() {
+    let mut driven = Driven::empty(500.0, 300.0);
+    driven.send(Command::Open(vec!["/x/bad.sqlite".into()]));
+    driven.wait(|window| !window.state().notices.is_empty());
+    driven.harness.snapshot("failed");
+}
+
+#[test]
+fn a_capture_offers_to_be_converted() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    driven.send(Command::Open(vec!["/x/rep.nsys-rep".into()]));
+    driven.wait(|window| !window.state().notices.is_empty());
+    assert!(driven.shows("Convert into a folder…"));
+    driven.send(Command::Dismiss);
+    driven.send(Command::Convert { report: "/x/rep.nsys-rep".into(), folder: "/y".into() });
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+}
+
+#[test]
+fn an_opener_that_panics_is_a_message_not_a_crash() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    driven.send(Command::Open(vec!["/x/panic.sqlite".into()]));
+    driven.wait(|window| !window.state().notices.is_empty());
+    assert!(driven.shows("Could not open panic.sqlite"));
+}
+
+#[test]
+fn menus_close_all_files() {
+    let mut driven = Driven::open();
+    driven.click("File");
+    driven.click("Close all");
+    assert!(driven.window().state().workspace.docs.is_empty());
+    assert!(driven.shows("Open demo"));
+}
+
+#[test]
+fn help_lists_every_shortcut_of_the_table() {
+    let mut driven = Driven::open();
+    driven.send(Command::ToggleHelp);
+    for shortcut in stepscope::view::shortcuts::SHORTCUTS {
+        assert!(driven.shows(shortcut.help), "{}", shortcut.help);
+    }
+    driven.send(Command::ToggleHelp);
+    driven.send(Command::ToggleAbout);
+    assert!(driven.shows(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn files_over_the_window_are_announced_and_open_when_dropped() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    let hovered = egui::HoveredFile { path: Some("/x/rank0.sqlite".into()), ..egui::HoveredFile::default() };
+    driven.harness.input_mut().hovered_files = vec![hovered];
+    driven.harness.run_steps(2);
+    let before = driven.harness.render().unwrap();
+    driven.harness.input_mut().hovered_files.clear();
+    driven.harness.run_steps(2);
+    assert_ne!(before, driven.harness.render().unwrap(), "the drop target covers the window");
+}
+
+#[test]
+fn scale_and_theme_are_remembered() {
+    let mut driven = Driven::open();
+    driven.send(Command::SetScale(150));
+    driven.send(Command::SetScale(7));
+    driven.send(Command::SetTheme(Theme::Light));
+    driven.send(Command::ToggleNvtx);
+    let settings = Settings::from_text(&driven.window().state().settings.to_text());
+    assert_eq!((settings.scale_percent, settings.theme, settings.nvtx), (150, Theme::Light, false));
+    assert_eq!(driven.harness.ctx.zoom_factor(), 1.5);
+}
