@@ -32,7 +32,7 @@ pub fn frame(ctx: &Context, workspace: &Workspace, state: &ViewState, cache: &mu
 
 /// The lanes of the chosen rank that can be expanded and are not, in order. Expanding them may bring up more.
 pub fn closed_lanes(workspace: &Workspace, state: &ViewState) -> Vec<LaneKey> {
-    let layout = Layout::of(workspace, state, &mut Cache::default());
+    let layout = Layout::of(workspace, state, &mut Cache::default(), 0.0);
     let closed = |lane: &&super::layout::Lane| lane.expanded == Some(false) && lane.rank == state.rank;
     layout.lanes.iter().filter(closed).map(|lane| lane.key).collect()
 }

@@ -17,7 +17,7 @@ fn long_kernel(window: &Window) -> Item {
 
 /// Axis time under a point of the window.
 fn time_at(window: &Window, x_pt: f32) -> f64 {
-    window.state.viewport.time_at(f64::from(x_pt) - 230.0, 1280.0 - 230.0 - 6.0)
+    window.state.viewport.time_at(f64::from(x_pt) - 248.0, 1280.0 - 248.0 - 6.0)
 }
 
 #[test]
