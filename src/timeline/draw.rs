@@ -253,7 +253,7 @@ fn slice(
     let (x0, x1) = (text_x0.max(frame.left_pt), x1.min(frame.right_pt));
     if x1 - x0 >= LABEL_MIN_PT.0 && y1 - y0 >= LABEL_MIN_PT.1 {
         let (name, detail) = super::label::text_of(frame.workspace, key, at, piece.span);
-        let short = String::new();
+        let short = super::label::short_of(frame.workspace, key, at).to_owned();
         list.labels.push(Label { x0, x1, y0, y1, name, detail, short, on: Tone::Solid(piece.ink) });
     }
 }

@@ -1,6 +1,7 @@
 //! Names made fit to be drawn: short, on one line, cut to the room there is.
 
 use super::lanes::RowsKey;
+use crate::analysis::{Class, Collective};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
@@ -34,6 +35,18 @@ pub fn call_name(name: &str) -> &str {
 pub fn text_of(workspace: &Workspace, key: RowsKey, at: u32, span: Span) -> (String, String) {
     let name = key.item(workspace, at).map(|item| name_of(workspace, item)).unwrap_or_default();
     (name, format::duration(span.len_ns()))
+}
+
+/// What a slice may be called where its name does not fit: a communication kernel by what it does.
+pub fn short_of(workspace: &Workspace, key: RowsKey, at: u32) -> &'static str {
+    let Some(Item::Op(id, op)) = key.item(workspace, at) else { return "" };
+    let Some((doc, rank)) = workspace.rank(id) else { return "" };
+    let named = rank.ops.name.get(op as usize).zip(rank.ops.kind.get(op as usize));
+    match named.map(|(name, kind)| doc.analysis.classes.class(*name, *kind)) {
+        Some(Class::Communication(Collective::Other) | Class::Fused(Collective::Other)) => "",
+        Some(Class::Communication(collective) | Class::Fused(collective)) => collective.text(),
+        _ => "",
+    }
 }
 
 /// Name of an item, fit to be drawn.
@@ -111,7 +124,8 @@ pub fn fit(painter: &Painter, texts: Texts<'_>, room_pt: f32, font: &FontId, col
         return Some(cut);
     }
     if !texts.short.is_empty() {
-        return Some(lay(texts.short, "")).filter(|short| !short.elided);
+        let shorter = [texts.detail, ""].map(|detail| lay(texts.short, detail));
+        return shorter.into_iter().find(|galley| !galley.elided);
     }
     let letters = cut.rows.first().map_or(0, |row| row.glyphs.len());
     (letters >= LETTERS_MIN).then_some(cut)

@@ -90,6 +90,7 @@ fn a_label_sticks_to_the_visible_edge_and_carries_the_duration() {
     let list = scene.drawn(LaneKey::Communication(RANK));
     let label = &list.labels[0];
     assert_eq!((label.x0, label.x1, label.name.as_str(), label.detail.as_str()), (0.0, 500.0, NCCL, "1.000 µs"));
+    assert_eq!(label.short, "AllReduce");
 }
 
 #[test]
