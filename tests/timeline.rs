@@ -2,7 +2,7 @@
 //! `STEPSCOPE_PICTURES`, to be looked at; without it only what can be asserted is.
 
 #![cfg(feature = "gui")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
 use std::path::{Path, PathBuf};

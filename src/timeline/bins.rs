@@ -12,7 +12,8 @@
 //! Cost: a gallop and at most two blocks of slices per bin.
 
 use super::ink::Ink;
-use super::rows::{Row, Rows, dominant};
+use super::row::{Row, dominant};
+use super::rows::Rows;
 use super::slices::Slices;
 use crate::units::Span;
 

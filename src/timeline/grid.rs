@@ -8,7 +8,7 @@
 
 use super::bins::{Piece, bin_start};
 use super::ink::Ink;
-use super::rows::{Row, dominant};
+use super::row::{Row, dominant};
 use super::slices::Slices;
 use crate::units::Span;
 

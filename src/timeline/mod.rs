@@ -6,7 +6,7 @@
 //!                 -> draw list (points, tones)    draw.rs, marks.rs, steps.rs
 //!                 -> meshes and texts             paint.rs, label.rs, color.rs
 //! ```
-//! A frame only reads. What the user does becomes a [`Command`]; pointer to item goes the same way back ([`hit`]).
+//! A frame only reads. What the user does becomes a [`Command`]; the pointer finds its item the same way back (hit.rs).
 
 pub mod bench;
 mod bins;
@@ -25,6 +25,7 @@ mod layout;
 mod marks;
 mod overlay;
 mod paint;
+mod row;
 mod rows;
 mod ruler;
 mod select;
