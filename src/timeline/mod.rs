@@ -1,7 +1,7 @@
 //! The timeline: lanes of what ran, at any zoom, painted from the model without copying it.
 //!
 //! ```text
-//! model (columns) -> rows (disjoint, sorted)      lanes.rs, rows.rs, cache.rs   once per lane
+//! model (columns) -> rows (disjoint, sorted)      lanes.rs, rows.rs, grid.rs    once per lane, kept by cache.rs
 //!                 -> pieces (slice or bin)        bins.rs                       every frame, visible rows only
 //!                 -> draw list (points, tones)    draw.rs, marks.rs, steps.rs
 //!                 -> meshes and texts             paint.rs, label.rs, color.rs
@@ -13,6 +13,8 @@ mod bins;
 mod cache;
 pub mod color;
 mod draw;
+mod ease;
+mod grid;
 mod gutter;
 mod hit;
 mod ink;
@@ -62,6 +64,13 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
+    let now_s = ui.input(|i| i.time);
+    let (viewport, moving) = cache.ease.follow(state, now_s, ui.style().animation_time > 0.0);
+    if moving {
+        ui.ctx().request_repaint();
+    }
+    let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
+    let state = on_the_way.as_ref().unwrap_or(state);
     let layout = Layout::of(workspace, state, cache);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
     paint(ui, &frame, &layout, cache, rect);
