@@ -8,7 +8,7 @@
 //! | module | what it is | may use |
 //! | --- | --- | --- |
 //! | [`units`] | spans of time | nothing |
-//! | [`format`] | the one place that turns numbers into text | `units` |
+//! | [`mod@format`] | the one place that turns numbers into text | `units` |
 //! | [`trace`] | the model: columns, names, ranks; immutable once built | `units` |
 //! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace` |
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |

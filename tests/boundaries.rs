@@ -16,10 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("timeline", &["view", "analysis", "format", "trace", "units"]),
     ("raster", &[]),
     ("app", &["analysis", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"]),
-    (
-        "cli",
-        &["analysis", "app", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"],
-    ),
+    ("cli", &["analysis", "app", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"]),
 ];
 
 /// Words that only these modules may contain outside comments.
@@ -120,7 +117,8 @@ fn contains_word(code: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back().is_some_and(is_part);
-        let after = word.ends_with(char::is_alphanumeric) && code[at + word.len()..].chars().next().is_some_and(is_part);
+        let after =
+            word.ends_with(char::is_alphanumeric) && code[at + word.len()..].chars().next().is_some_and(is_part);
         !before && (!after || word == "CUPTI_ACTIVITY")
     })
 }

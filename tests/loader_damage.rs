@@ -1,26 +1,13 @@
-//! Everything that can be wrong with an export gives the right answer, or one clear message; never a panic, and never a
-//! write beside the file.
+//! Whatever an export lacks, or holds that it should not, gives the right answer or a clear warning; never a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod loader_support;
 
-use loader_support::{Export, P1, P2, codes, dump, error, load, shared_exports, warnings};
+use loader_support::{EVENT_TABLES, Export, P1, P2, codes, dump, shared_exports, warnings};
 use rusqlite::Connection;
 use std::path::Path;
-use stepscope::nsys::{LoadError, LoadOptions, Progress, open};
+use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::trace::{NONE, RowRef, TableKind, Trace};
-
-/// Tables with events, with the number of events that the small export holds in each.
-const EVENT_TABLES: [&str; 8] = [
-    "CUPTI_ACTIVITY_KIND_KERNEL",
-    "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "CUPTI_ACTIVITY_KIND_MEMSET",
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-    "CUPTI_ACTIVITY_KIND_RUNTIME",
-    "NVTX_EVENTS",
-    "OSRT_API",
-];
 
 fn tables(path: &Path) -> Vec<(String, Vec<String>)> {
     let connection = Connection::open(path).unwrap();
@@ -28,9 +15,17 @@ fn tables(path: &Path) -> Vec<(String, Vec<String>)> {
         let mut statement = connection.prepare(sql).unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
-    let tables = names("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'ENUM_%' AND name NOT LIKE 'sqlite_%'");
+    let tables = names(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'ENUM_%' AND name NOT LIKE 'sqlite_%'",
+    );
     let columns = |table: &str| names(&format!("SELECT name FROM pragma_table_info('{table}')"));
-    tables.into_iter().map(|table| { let columns = columns(&table); (table, columns) }).collect()
+    tables
+        .into_iter()
+        .map(|table| {
+            let columns = columns(&table);
+            (table, columns)
+        })
+        .collect()
 }
 
 /// The small export, and two small real ones with every kind of table between them.
@@ -88,7 +83,12 @@ fn the_small_export_is_read_whole() {
 #[test]
 fn what_the_environment_held_is_nowhere() {
     let trace = Export::made("").load().unwrap();
-    let all = format!("{:?} {:?} {:?}", trace.source, trace.warnings, trace.names.iter().map(|(_, text)| text).collect::<Vec<_>>());
+    let all = format!(
+        "{:?} {:?} {:?}",
+        trace.source,
+        trace.warnings,
+        trace.names.iter().map(|(_, text)| text).collect::<Vec<_>>()
+    );
     assert!(!all.contains("hunter2") && !all.contains("TOKEN"), "{all}");
 }
 
@@ -99,7 +99,11 @@ fn any_table_may_be_dropped() {
     for original in exports {
         let whole = counts(&original.load().unwrap());
         for (table, _) in tables(&original.path) {
-            let rows = Connection::open(&original.path).unwrap().query_row(&format!("SELECT count(*) FROM {table}"), [], |r| r.get::<_, i64>(0));
+            let rows = Connection::open(&original.path).unwrap().query_row(
+                &format!("SELECT count(*) FROM {table}"),
+                [],
+                |r| r.get::<_, i64>(0),
+            );
             let trace = Export::copied(&original.path, &format!("DROP TABLE {table}")).load().unwrap();
             let left = counts(&trace);
             if EVENT_TABLES.contains(&table.as_str()) {
@@ -111,7 +115,9 @@ fn any_table_may_be_dropped() {
                 assert_eq!(left, whole, "{table}");
             }
             if table == "StringIds" {
-                assert!(warnings(&trace).contains("the names of kernels, API calls and registered NVTX texts are unknown"));
+                assert!(
+                    warnings(&trace).contains("the names of kernels, API calls and registered NVTX texts are unknown")
+                );
             }
         }
     }
@@ -137,7 +143,10 @@ fn any_column_may_be_dropped_or_renamed() {
                     let named = told.contains(&format!("{table} has no column {column}"))
                         || told.contains(&format!("{table} cannot be used: it has no column {column}"))
                         || (table == "StringIds" && told.contains("no usable table StringIds"));
-                    assert!(named || dump(&trace) == dump(&whole) || !EVENT_TABLES.contains(&table.as_str()), "{change}: {told}\n{known}");
+                    assert!(
+                        named || dump(&trace) == dump(&whole) || !EVENT_TABLES.contains(&table.as_str()),
+                        "{change}: {told}\n{known}"
+                    );
                 }
             }
         }
@@ -146,11 +155,15 @@ fn any_column_may_be_dropped_or_renamed() {
 
 #[test]
 fn columns_that_numbers_rest_on_are_told_one_by_one() {
-    let lost = |table: &str, column: &str| Export::made(&format!("ALTER TABLE {table} DROP COLUMN {column}")).load().unwrap();
+    let lost =
+        |table: &str, column: &str| Export::made(&format!("ALTER TABLE {table} DROP COLUMN {column}")).load().unwrap();
     let trace = lost("CUPTI_ACTIVITY_KIND_KERNEL", "start");
     assert_eq!(counts(&trace)[0], 6, "copies, fills and graphs are left");
     let told = warnings(&trace);
-    assert!(told.contains("table CUPTI_ACTIVITY_KIND_KERNEL cannot be used: it has no column start (it has end, deviceId"), "{told}");
+    assert!(
+        told.contains("table CUPTI_ACTIVITY_KIND_KERNEL cannot be used: it has no column start (it has end, deviceId"),
+        "{told}"
+    );
     assert!(told.contains("compute, communication and idle time, are unknown"), "{told}");
 
     let trace = lost("CUPTI_ACTIVITY_KIND_KERNEL", "correlationId");
@@ -170,7 +183,8 @@ fn work_without_a_process_goes_to_the_only_one() {
     let one = format!("DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE globalTid >= {P2}; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE globalPid = {P2};
         DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE globalPid = {P2};");
     let whole = dump(&Export::made(&one).load().unwrap());
-    let trace = Export::made(&format!("{one} ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN globalPid")).load().unwrap();
+    let trace =
+        Export::made(&format!("{one} ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN globalPid")).load().unwrap();
     assert_eq!(dump(&trace), whole);
     assert!(warnings(&trace).contains("counted to the only process"), "{}", warnings(&trace));
     // Of two processes neither is taken for granted.
@@ -197,7 +211,11 @@ fn the_order_of_rows_does_not_matter() {
         for (before, after) in whole_lines.iter().zip(&lines) {
             assert_eq!(before, after);
         }
-        let sorted = |trace: &Trace| { let mut codes = codes(trace); codes.sort_unstable(); codes };
+        let sorted = |trace: &Trace| {
+            let mut codes = codes(trace);
+            codes.sort_unstable();
+            codes
+        };
         assert_eq!(sorted(&whole), sorted(&shuffled));
     }
 }
@@ -205,7 +223,9 @@ fn the_order_of_rows_does_not_matter() {
 #[test]
 fn row_numbers_may_be_anything_and_tables_may_be_views() {
     let plain = dump(&Export::made("").load().unwrap());
-    let scattered = Export::made("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = rowid * 1000000000000 - 3000000000000").load().unwrap();
+    let scattered = Export::made("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = rowid * 1000000000000 - 3000000000000")
+        .load()
+        .unwrap();
     assert_eq!(dump(&scattered), plain);
     assert!(scattered.ranks[0].ops.row.contains(&NONE), "a number that does not fit is none");
     let changes = [
@@ -226,7 +246,9 @@ fn row_numbers_may_be_anything_and_tables_may_be_views() {
     let told = warnings(&Export::made(changes[1]).load().unwrap());
     assert!(told.contains("table CUPTI_ACTIVITY_KIND_KERNEL_V3 is read as CUPTI_ACTIVITY_KIND_KERNEL"), "{told}");
     let view = Export::made(changes[0]).load().unwrap();
-    let op = (0..view.ranks[0].ops.len()).find(|op| view.ranks[0].ops.kind[*op] == stepscope::trace::OpKind::Kernel).unwrap();
+    let op = (0..view.ranks[0].ops.len())
+        .find(|op| view.ranks[0].ops.kind[*op] == stepscope::trace::OpKind::Kernel)
+        .unwrap();
     let row = RowRef { table: TableKind::Kernel, row: view.ranks[0].ops.row[op] };
     assert!(view.details.fields(row).unwrap_err().0.contains("without a usable row number"));
 }
@@ -247,7 +269,12 @@ fn ends_that_are_missing_or_early_are_told_and_counted() {
         UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = NULL WHERE rowid = 1; UPDATE NVTX_EVENTS SET end = start - 1 WHERE rowid = 1").load().unwrap();
     assert_eq!(counts(&trace), [8, 8, 5, 2, 2]);
     let told = warnings(&trace);
-    assert!(told.contains("missing-end x1") && told.contains("end-before-start x1: GPU operation") && told.contains("end-before-start x1: NVTX range"), "{told}");
+    assert!(
+        told.contains("missing-end x1")
+            && told.contains("end-before-start x1: GPU operation")
+            && told.contains("end-before-start x1: NVTX range"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -256,7 +283,12 @@ fn starts_that_are_missing_are_told_and_counted() {
         UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET start = 0, end = 0 WHERE rowid = 1").load().unwrap();
     assert_eq!(counts(&trace), [7, 5, 6, 2, 2]);
     let told = warnings(&trace);
-    assert!(told.contains("missing-start x2: rows of table CUPTI_ACTIVITY_KIND_MEMCPY") && told.contains("missing-start x3") && told.contains("no-timestamps x1"), "{told}");
+    assert!(
+        told.contains("missing-start x2: rows of table CUPTI_ACTIVITY_KIND_MEMCPY")
+            && told.contains("missing-start x3")
+            && told.contains("no-timestamps x1"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -268,7 +300,9 @@ fn values_of_the_wrong_type_are_read_as_what_they_say() {
     let trace = Export::made(as_text).load().unwrap();
     assert_eq!(dump(&trace), plain);
     assert!(warnings(&trace).contains("odd-value x12"), "{}", warnings(&trace));
-    let trace = Export::made(&format!("{as_text}; UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = x'00', end = 'soon'")).load().unwrap();
+    let trace = Export::made(&format!("{as_text}; UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = x'00', end = 'soon'"))
+        .load()
+        .unwrap();
     assert_eq!(counts(&trace)[0], 6);
 }
 
@@ -317,7 +351,8 @@ fn odd_names_are_kept_as_they_are() {
 
 #[test]
 fn names_that_are_not_in_the_file_are_counted() {
-    let trace = Export::made("DELETE FROM StringIds WHERE id IN (1, 2); UPDATE OSRT_API SET nameId = -7").load().unwrap();
+    let trace =
+        Export::made("DELETE FROM StringIds WHERE id IN (1, 2); UPDATE OSRT_API SET nameId = -7").load().unwrap();
     assert!(warnings(&trace).contains("unknown-name x3"), "{}", warnings(&trace));
 }
 
@@ -334,12 +369,29 @@ fn captures_of_nothing_and_of_one_kernel_are_read() {
 
 #[test]
 fn the_rank_comes_from_the_environment_when_it_is_unambiguous() {
-    let one = format!("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE globalPid = {P2}; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;");
-    let label = |values: &str| Export::made(&format!("{one} INSERT INTO META_DATA_CAPTURE VALUES {values}")).load().unwrap().ranks[0].label.clone();
+    let one = format!(
+        "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE globalPid = {P2}; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET; DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE;"
+    );
+    let label = |values: &str| {
+        Export::made(&format!("{one} INSERT INTO META_DATA_CAPTURE VALUES {values}")).load().unwrap().ranks[0]
+            .label
+            .clone()
+    };
     assert_eq!(label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=\"13\"')"), "13");
-    assert_eq!(label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=13'), ('PROCESS_1:ENVIRONMENT_VARIABLE', 'RANK=13')"), "13");
-    assert_eq!(label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=13'), ('PROCESS_1:ENVIRONMENT_VARIABLE', 'RANK=14')"), "0");
-    assert_eq!(label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'LOCAL_RANK=13'), ('OTHER', 'RANK=3'), ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=; rm')"), "0");
+    assert_eq!(
+        label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=13'), ('PROCESS_1:ENVIRONMENT_VARIABLE', 'RANK=13')"),
+        "13"
+    );
+    assert_eq!(
+        label("('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=13'), ('PROCESS_1:ENVIRONMENT_VARIABLE', 'RANK=14')"),
+        "0"
+    );
+    assert_eq!(
+        label(
+            "('PROCESS_0:ENVIRONMENT_VARIABLE', 'LOCAL_RANK=13'), ('OTHER', 'RANK=3'), ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=; rm')"
+        ),
+        "0"
+    );
 }
 
 #[test]
@@ -369,7 +421,9 @@ fn graphs_that_left_no_trace_are_told() {
 
 #[test]
 fn the_wall_clock_follows_what_the_export_did_to_its_times() {
-    let epoch = |values: &str| Export::made(&format!("INSERT INTO META_DATA_EXPORT VALUES {values}")).load().unwrap().source.utc_epoch_ns;
+    let epoch = |values: &str| {
+        Export::made(&format!("INSERT INTO META_DATA_EXPORT VALUES {values}")).load().unwrap().source.utc_epoch_ns
+    };
     assert_eq!(epoch("('x', '')"), Some(1_700_000_000_000_000_000));
     assert_eq!(epoch("('EXPORT_PARAM_TIME_SHIFT', '100')"), Some(1_699_999_999_999_999_900));
     assert_eq!(epoch("('EXPORT_PARAM_TIME_NORMALIZE', 'true'), ('EXPORT_PARAM_TIME_SHIFT', '0')"), Some(0));
@@ -382,7 +436,10 @@ fn payloads_are_shown_as_the_program_wrote_them() {
     let fields = trace.details.fields(RowRef { table: TableKind::Nvtx, row: 1 }).unwrap();
     let value = |name: &str| fields.iter().find(|field| field.name == name).map(|field| field.value.as_str());
     assert_eq!(value("uint64Value"), Some("18446744073709551615"));
-    assert_eq!((value("color"), value("eventType"), value("doubleValue")), (Some("#0000FF"), Some("NvtxPushPopRange"), None));
+    assert_eq!(
+        (value("color"), value("eventType"), value("doubleValue")),
+        (Some("#0000FF"), Some("NvtxPushPopRange"), None)
+    );
     let copy = trace.details.fields(RowRef { table: TableKind::Memcpy, row: 1 }).unwrap();
     assert!(copy.iter().any(|field| field.value == "Host-to-Device"), "{copy:?}");
 }
@@ -398,201 +455,6 @@ fn fields_of_a_file_that_was_replaced_are_refused() {
     assert!(told.contains("was changed, replaced or removed") && told.contains("Open it again"), "{told}");
     std::fs::remove_file(&export.path).unwrap();
     assert!(trace.details.fields(row).is_err());
-}
-
-#[test]
-fn what_is_no_export_is_told_with_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, bytes: &[u8]| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path
-    };
-    let noise: Vec<u8> = (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let export = "nsys export --type sqlite --output";
-    let cases: Vec<(std::path::PathBuf, Vec<&str>)> = vec![
-        (folder.path().join("none.sqlite"), vec!["none.sqlite does not exist"]),
-        (folder.path().to_path_buf(), vec!["is a folder", "Name the .sqlite file"]),
-        (file("empty.sqlite", b""), vec!["empty.sqlite is empty (0 bytes)", export]),
-        (file("notes.sqlite", b"step;ms\n1;30\n"), vec!["is a text file", export]),
-        (file("noise.sqlite", &noise), vec!["is no SQLite database", "encrypted", export]),
-        (file("run.nsys-rep", &noise), vec!["is an Nsight Systems report", "run.sqlite", "run.nsys-rep`"]),
-        (file("run.qdrep", b"text"), vec!["is an Nsight Systems report", "run.qdrep`"]),
-        (file("run.sqlite.gz", &[0x1f, 0x8b, 8, 0]), vec!["gzip-compressed", "gunzip"]),
-        (file("run.zip", b"PK\x03\x04rest"), vec!["a zip archive", "unzip"]),
-        (file("run.zst", &[0x28, 0xb5, 0x2f, 0xfd, 0]), vec!["zstd-compressed", "unzstd"]),
-        (file("run.h5", b"\x89HDF\r\n"), vec!["an HDF5 export", "--type sqlite"]),
-        (file("run.sqlite-wal", &[0x37, 0x7f, 6, 0x82, 0, 0]), vec!["its write-ahead log", "run.sqlite instead"]),
-        (file("run.sqlite-shm", &noise), vec!["the index of its write-ahead log", "run.sqlite instead"]),
-        (file("run.sqlite-journal", &[0xd9, 0xd5, 5, 0xf9, 0x20, 0xa1, 0x63, 0xd7]), vec!["its rollback journal", "run.sqlite instead"]),
-    ];
-    for (path, expected) in cases {
-        let told = error(&path);
-        for text in expected {
-            assert!(told.contains(text), "'{text}' is not in: {told}");
-        }
-        assert!(!told.contains('\n'), "one line: {told}");
-    }
-}
-
-#[test]
-fn damaged_and_cut_files_are_told() {
-    let mut originals = shared_exports();
-    let made = Export::made("");
-    originals.push(made.path.clone());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("cut 1.sqlite");
-    for original in originals {
-        let bytes = std::fs::read(original).unwrap();
-        let mut flipped = bytes.clone();
-        flipped[0] ^= 0xff;
-        std::fs::write(&path, &flipped).unwrap();
-        let told = error(&path);
-        assert!(told.contains("damaged SQLite header (1 of its first 16 bytes are wrong)") && told.contains("'"), "{told}");
-        for keep in [bytes.len() / 2, bytes.len() - 1, 4096, 50] {
-            std::fs::write(&path, &bytes[..keep]).unwrap();
-            let told = error(&path);
-            assert!(told.contains("is cut off: it should hold") || keep == 50 && told.contains("it ends after 50 of 100 bytes"), "{told}");
-            assert!(told.contains("nsys export --type sqlite"), "{told}");
-        }
-    }
-}
-
-/// Overwrites the first page of a table with nonsense.
-fn spoil(export: &Export, table: &str) {
-    let (page, size): (u64, u64) = Connection::open(&export.path)
-        .unwrap()
-        .query_row("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = ?1", [table], |row| {
-            Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
-        })
-        .unwrap();
-    let mut bytes = std::fs::read(&export.path).unwrap();
-    let start = ((page - 1) * size) as usize;
-    bytes[start..start + size as usize].fill(0xAA);
-    std::fs::write(&export.path, bytes).unwrap();
-}
-
-#[test]
-fn a_damaged_page_stops_the_load_only_where_sums_would_be_wrong() {
-    for table in EVENT_TABLES {
-        let export = Export::made("");
-        spoil(&export, table);
-        if table == "OSRT_API" || table.ends_with("SYNCHRONIZATION") {
-            let trace = export.load().unwrap();
-            assert!(warnings(&trace).contains(&format!("damaged-table x1: table {table} is damaged")), "{}", warnings(&trace));
-        } else {
-            let told = export.error();
-            assert!(told.contains(&format!("is damaged in table {table}, after 0 rows")) && told.contains(".recover"), "{told}");
-        }
-    }
-    for table in ["ThreadNames", "PROCESSES", "TARGET_INFO_GPU", "DIAGNOSTIC_EVENT"] {
-        let export = Export::made("");
-        spoil(&export, table);
-        assert!(warnings(&export.load().unwrap()).contains(&format!("table {table} is damaged")));
-    }
-    let export = Export::made("");
-    spoil(&export, "StringIds");
-    assert!(export.error().contains("is damaged in table StringIds"));
-    let export = Export::made("");
-    let mut bytes = std::fs::read(&export.path).unwrap();
-    bytes[100..4096].fill(0xAA);
-    std::fs::write(&export.path, bytes).unwrap();
-    let told = export.error();
-    assert!(told.contains("cannot be opened as an SQLite database") && told.contains("malformed"), "{told}");
-}
-
-#[test]
-fn other_databases_are_told_by_their_tables() {
-    let told = Export::from_sql("CREATE TABLE customers(id); CREATE TABLE orders(id)").error();
-    assert!(told.contains("is an SQLite database but no Nsight Systems export: it holds the tables customers, orders."), "{told}");
-    let told = Export::from_sql("CREATE TABLE t(a); DROP TABLE t").error();
-    assert!(told.contains("it holds no table at all"), "{told}");
-    let drop: String = EVENT_TABLES.iter().map(|table| format!("DROP TABLE {table};")).collect();
-    let told = Export::made(&drop).error();
-    assert!(told.contains("export without any event") && told.contains("--trace=cuda,nvtx,osrt"), "{told}");
-    let rename: String = EVENT_TABLES.iter().map(|table| format!("ALTER TABLE {table} RENAME COLUMN start TO begin;")).collect();
-    let told = Export::made(&rename).error();
-    assert!(told.contains("table CUPTI_ACTIVITY_KIND_KERNEL cannot be used: it has no column start"), "{told}");
-}
-
-#[test]
-fn databases_that_are_being_written_are_told() {
-    // A write-ahead log with rows that the database does not hold yet.
-    let export = Export::made("");
-    let writer = Connection::open(&export.path).unwrap();
-    writer.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM OSRT_API").unwrap();
-    let told = export.error();
-    assert!(told.contains("the newest rows are still in") && told.contains("wal_checkpoint(TRUNCATE)"), "{told}");
-    drop(writer);
-    // Closed properly it is whole, but it cannot be told whether a log is missing.
-    assert!(!export.folder.path().join("export.sqlite-wal").exists());
-    let trace = export.load().unwrap();
-    assert!(codes(&trace).contains(&"wal-mode"), "{}", warnings(&trace));
-
-    let export = Export::made("");
-    let mut writer = Connection::open(&export.path).unwrap();
-    let writing = writer.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive).unwrap();
-    assert!(matches!(load(&export.path), Err(LoadError::Locked { .. })));
-    writing.rollback().unwrap();
-    drop(writer);
-    // What an interrupted write leaves, and what a finished one may leave.
-    let journal = export.folder.path().join("export.sqlite-journal");
-    std::fs::write(&journal, [0; 512]).unwrap();
-    assert!(export.load().is_ok());
-    std::fs::write(&journal, [&[0xd9, 0xd5, 5, 0xf9, 0x20, 0xa1, 0x63, 0xd7][..], &[0; 504]].concat()).unwrap();
-    let told = export.error();
-    assert!(told.contains("is still being written") && told.contains("export.sqlite-journal"), "{told}");
-}
-
-#[test]
-fn a_write_ahead_database_copied_without_its_log_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, copy) = (folder.path().join("live.sqlite"), folder.path().join("copy.sqlite"));
-    let writer = Connection::open(&path).unwrap();
-    writer.execute_batch(&format!("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; {}", loader_support::export_sql())).unwrap();
-    std::fs::copy(&path, &copy).unwrap();
-    let told = error(&copy);
-    assert!(told.contains("no table at all") && told.contains("its -wal file is not beside it"), "{told}");
-}
-
-#[cfg(unix)]
-#[test]
-fn read_only_files_and_folders_are_read_and_unreadable_ones_told() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = |path: &Path, bits: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits)).unwrap();
-    let export = Export::made("");
-    mode(&export.path, 0o444);
-    mode(export.folder.path(), 0o555);
-    let outcome = export.load();
-    mode(export.folder.path(), 0o755);
-    assert!(outcome.is_ok());
-    mode(&export.path, 0o000);
-    // The superuser reads everything.
-    match std::fs::read(&export.path) {
-        Ok(_) => assert!(export.load().is_ok()),
-        Err(_) => assert!(export.error().contains("may not be read by this user")),
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_pipe_does_not_hang() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    if !made.is_ok_and(|status| status.success()) {
-        println!("skipped: no mkfifo");
-        return;
-    }
-    assert!(error(&path).contains("not a regular file"));
-}
-
-#[test]
-fn loading_can_be_cancelled() {
-    let export = Export::made("");
-    let progress = Progress::new();
-    progress.cancel();
-    assert!(matches!(open(&export.path, &LoadOptions::default(), &progress), Err(LoadError::Cancelled)));
 }
 
 #[test]

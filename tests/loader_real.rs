@@ -65,7 +65,10 @@ fn counts_and_sums_are_those_of_plain_sql() {
         assert_eq!(trace.api_calls() as i64, count("CUPTI_ACTIVITY_KIND_RUNTIME"), "{at}");
         let kernel_ns = sql(&path, "SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL");
         assert_eq!(sum_of_kernel_ns(&trace), kernel_ns, "{at}");
-        let ranges = sql(&path, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (59, 60, 70, 71) AND (end IS NULL OR end >= start)");
+        let ranges = sql(
+            &path,
+            "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (59, 60, 70, 71) AND (end IS NULL OR end >= start)",
+        );
         assert_eq!(trace.nvtx_ranges() as i64, ranges, "{at}");
         let marks: usize = trace.threads.iter().map(|thread| thread.marks.len()).sum();
         assert_eq!(marks as i64, sql(&path, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), "{at}");
@@ -73,12 +76,16 @@ fn counts_and_sums_are_those_of_plain_sql() {
         assert_eq!(os as i64, count("OSRT_API"), "{at}");
         let syncs: usize = trace.ranks.iter().map(|rank| rank.syncs.start_ns.len()).sum();
         assert_eq!(syncs as i64, count("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "{at}");
-        let launched: usize = trace.ranks.iter().map(|rank| rank.ops.launch.iter().filter(|l| **l != u32::MAX).count()).sum();
+        let launched: usize =
+            trace.ranks.iter().map(|rank| rank.ops.launch.iter().filter(|l| **l != u32::MAX).count()).sum();
         let joined = ["KERNEL", "MEMCPY", "MEMSET"].map(|kind| {
-            sql(&path, &format!(
-                "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{kind} o WHERE (o.correlationId, o.globalPid) IN
+            sql(
+                &path,
+                &format!(
+                    "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{kind} o WHERE (o.correlationId, o.globalPid) IN
                  (SELECT correlationId, globalTid & ~16777215 FROM CUPTI_ACTIVITY_KIND_RUNTIME)"
-            ))
+                ),
+            )
         });
         assert_eq!(launched as i64, joined.iter().sum::<i64>(), "{at}");
         for table in &trace.source.tables {
@@ -91,20 +98,27 @@ fn counts_and_sums_are_those_of_plain_sql() {
 fn names_of_ranges_are_those_of_plain_sql() {
     for path in shared_exports() {
         let uri = format!("file:{}?immutable=1", path.display());
-        let connection = Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI).unwrap();
+        let connection =
+            Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI).unwrap();
         let Ok(mut statement) = connection.prepare(
             "SELECT n.start, n.globalTid, coalesce(n.text, s.value, '') FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
              WHERE n.eventType IN (59, 60, 70, 71) AND (n.end IS NULL OR n.end >= n.start)",
         ) else {
             continue;
         };
-        let mut expected: Vec<(i64, i64, String)> =
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap().map(Result::unwrap).collect();
+        let mut expected: Vec<(i64, i64, String)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
         let trace = load(&path).unwrap();
         let mut found: Vec<(i64, i64, String)> = Vec::new();
         for thread in &trace.threads {
             let ranges = &thread.nvtx;
-            found.extend((0..ranges.len()).map(|at| (ranges.start_ns[at], thread.global_tid, trace.name(ranges.name[at]).to_owned())));
+            found.extend(
+                (0..ranges.len())
+                    .map(|at| (ranges.start_ns[at], thread.global_tid, trace.name(ranges.name[at]).to_owned())),
+            );
         }
         expected.sort();
         found.sort();
@@ -118,7 +132,10 @@ fn cards_are_found_by_cuda_ordinal_not_by_id() {
     let trace = load(&folder.join("a100_ddp_rank0_2023.4.sqlite")).unwrap();
     let gpu = &trace.gpus[trace.ranks[0].gpu.unwrap()];
     assert_eq!((gpu.name.as_str(), gpu.bus.as_deref()), ("NVIDIA A100-SXM4-40GB", Some("0000:03:00.0")));
-    assert_eq!((gpu.sm_count, gpu.compute_capability.as_deref(), gpu.memory_bytes), (Some(108), Some("8.0"), Some(42_350_739_456)));
+    assert_eq!(
+        (gpu.sm_count, gpu.compute_capability.as_deref(), gpu.memory_bytes),
+        (Some(108), Some("8.0"), Some(42_350_739_456))
+    );
     assert_eq!(trace.gpus.len(), 4);
     let trace = load(&folder.join("rtx4060ti_2026.1.sqlite")).unwrap();
     assert_eq!(trace.gpus[trace.ranks[0].gpu.unwrap()].name, "NVIDIA GeForce RTX 4060 Ti");
@@ -162,7 +179,13 @@ fn threads_processes_domains_and_categories_carry_their_names() {
     assert!(ddp.contains("Some(\"python\") named Some(\"[DALI][WT]GPU executor\")"));
     assert!(ddp.contains("domain 'NCCL'") && ddp.contains("domain ''"), "domains");
     let kinds = lines("nvtx_every_kind_2023.4.sqlite");
-    for text in ["named Some(\"main-named\")", "domain 'dömäin-wide'", "category 'compute-cat'", "category 'default-cat'", "StartEnd"] {
+    for text in [
+        "named Some(\"main-named\")",
+        "domain 'dömäin-wide'",
+        "category 'compute-cat'",
+        "category 'default-cat'",
+        "StartEnd",
+    ] {
         assert!(kinds.contains(text), "{text}");
     }
     let two = lines("two_processes_nvtx_osrt_2023.4.sqlite");
@@ -185,7 +208,9 @@ fn rows_come_with_all_their_fields() {
     let Some(folder) = shared() else { return };
     let trace = load(&folder.join("a100_ddp_rank0_2023.4.sqlite")).unwrap();
     let fields = |table, row| trace.details.fields(RowRef { table, row }).unwrap();
-    let value = |fields: &[stepscope::trace::Field], name: &str| fields.iter().find(|f| f.name == name).map(|f| f.value.clone());
+    let value = |fields: &[stepscope::trace::Field], name: &str| {
+        fields.iter().find(|f| f.name == name).map(|f| f.value.clone())
+    };
     let ops = &trace.ranks[0].ops;
     let op = (0..ops.len()).find(|op| ops.kind[*op] == OpKind::Kernel).unwrap();
     let kernel = fields(TableKind::Kernel, ops.row[op]);
@@ -199,7 +224,14 @@ fn rows_come_with_all_their_fields() {
     assert!(value(&copy, "copyKind").unwrap().contains("-to-"), "{copy:?}");
     let call = fields(TableKind::Api, trace.processes[0].api.row[0]);
     assert!(value(&call, "nameId").unwrap().starts_with("cu"), "{call:?}");
-    assert!(trace.details.fields(RowRef { table: TableKind::Kernel, row: 999_999 }).unwrap_err().0.contains("no row 999999"));
+    assert!(
+        trace
+            .details
+            .fields(RowRef { table: TableKind::Kernel, row: 999_999 })
+            .unwrap_err()
+            .0
+            .contains("no row 999999")
+    );
     assert!(trace.details.fields(RowRef { table: TableKind::OsRuntime, row: 1 }).unwrap_err().0.contains("no table"));
 }
 

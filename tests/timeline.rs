@@ -1,6 +1,8 @@
 //! Pictures of the timeline: real exports in both themes at several zooms. They are written to the folder named by
 //! `STEPSCOPE_PICTURES`, to be looked at; without it only what can be asserted is.
 
+#![cfg(feature = "gui")]
+
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +29,14 @@ fn workspace(path: &Path) -> Workspace {
     Workspace::new([(trace, analysis)])
 }
 
-fn picture(workspace: &Workspace, state: &ViewState, size: Vec2, scale: f32, pointer: Option<Pos2>, name: &str) -> Image {
+fn picture(
+    workspace: &Workspace,
+    state: &ViewState,
+    size: Vec2,
+    scale: f32,
+    pointer: Option<Pos2>,
+    name: &str,
+) -> Image {
     let (context, mut renderer, mut cache) = (Context::default(), Renderer::new(), Cache::default());
     let mut shapes = Vec::new();
     for frame in 0..3 {
@@ -38,8 +47,7 @@ fn picture(workspace: &Workspace, state: &ViewState, size: Vec2, scale: f32, poi
             ..RawInput::default()
         };
         input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
-        let mut output =
-            context.run_ui(input, |ui| timeline::show(ui, workspace, state, &mut cache, &mut Vec::new()));
+        let mut output = context.run_ui(input, |ui| timeline::show(ui, workspace, state, &mut cache, &mut Vec::new()));
         renderer.update(&mut output.textures_delta);
         shapes = output.shapes;
     }
@@ -79,7 +87,9 @@ fn a_real_training_step_fills_the_picture_at_every_zoom() {
             state.apply(&Command::ZoomAt { at_ns, factor: 2.0 }, &workspace);
         }
         check(&state, "kernel", None);
-        for lane in [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Copies(RANK), LaneKey::Launches(0, 0)] {
+        for lane in
+            [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Copies(RANK), LaneKey::Launches(0, 0)]
+        {
             state.apply(&Command::ToggleLane(lane), &workspace);
         }
         check(&state, "expanded", Some(pos2(900.0, 240.0)));

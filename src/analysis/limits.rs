@@ -54,7 +54,9 @@ impl Limit {
             Self::GraphBlocks => "nsys profile --cuda-graph-trace=node",
             Self::NoOsRuntime => "nsys profile --trace=cuda,nvtx,osrt",
             Self::OneRank => "record every rank (one report each) and open them together",
-            Self::MissingLaunches => "start the capture between two steps, for example with --capture-range=cudaProfilerApi",
+            Self::MissingLaunches => {
+                "start the capture between two steps, for example with --capture-range=cudaProfilerApi"
+            }
         }
     }
 

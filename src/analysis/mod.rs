@@ -3,6 +3,7 @@
 mod classify;
 mod coverage;
 mod intervals;
+mod kernels;
 mod limits;
 mod part;
 mod partition;
@@ -14,6 +15,7 @@ mod steps;
 
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
 pub use part::Part;
 pub use partition::Partition;

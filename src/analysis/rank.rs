@@ -2,7 +2,7 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, Partition, StepOptions, Steps, intervals};
+use super::{Class, Classes, Collective, Coverage, KernelSums, Partition, StepOptions, Steps, intervals};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -41,6 +41,8 @@ pub struct RankAnalysis {
     pub whole: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Kernel time by family, fused kernels, and kernels that no rule knows.
+    pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
 }
@@ -81,6 +83,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &compute),
+            kernels: KernelSums::of(ops, class, compute.total_ns()),
             compute,
             comm,
             exposed,

@@ -52,11 +52,20 @@ const FAMILIES: &[(&str, Family)] = &[
     (r"adam|sgd|lamb|multi_tensor|optimizer|apply_update", Family::Optimizer),
     (r"conv(?:olution|\d|_|olve)|winograd|implicit_gemm|dgrad|wgrad|fprop|im2col|cudnn.*conv", Family::Convolution),
     (r"gemm|gemv|cutlass|matmul|_mm_|nvjet|cublas|xmma|splitk|s\d+(?:fp|bf)?\d*cudnn|mma_|dot_kernel", Family::Gemm),
-    (r"layer_?norm|rms_?norm|batch_?norm|group_?norm|bn_fw|bn_bw|instance_?norm|_norm_|norm_kernel|ln_(?:fwd|bwd)", Family::Normalization),
+    (
+        r"layer_?norm|rms_?norm|batch_?norm|group_?norm|bn_fw|bn_bw|instance_?norm|_norm_|norm_kernel|ln_(?:fwd|bwd)",
+        Family::Normalization,
+    ),
     (r"softmax|reduce|nll_?loss|cross_?entropy|argmax|\bsum_|_sum_|cumsum|\bscan", Family::Reduction),
     (r"embedding|gather|scatter|index|sort|topk|radix|unique|histogram|nonzero", Family::Embedding),
-    (r"transpose|permute|catarray|cat_array|copy|cast|concat|nchw|nhwc|memcpy|reformat|\bfill|im2row|slice|pad", Family::CopyTranspose),
-    (r"elementwise|dropout|gelu|silu|relu|swiglu|rope|rotary|add|mul|tanh|sigmoid|unrolled|pointwise|bias|triton_poi", Family::Elementwise),
+    (
+        r"transpose|permute|catarray|cat_array|copy|cast|concat|nchw|nhwc|memcpy|reformat|\bfill|im2row|slice|pad",
+        Family::CopyTranspose,
+    ),
+    (
+        r"elementwise|dropout|gelu|silu|relu|swiglu|rope|rotary|add|mul|tanh|sigmoid|unrolled|pointwise|bias|triton_poi",
+        Family::Elementwise,
+    ),
     (r"triton_red|triton_per", Family::Reduction),
 ];
 
@@ -128,7 +137,9 @@ pub struct Rules {
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
     /// It is not TOML of the expected shape.
-    #[error("the rules are not as expected: {0}\nwrite [[rule]] tables, each with pattern = \"...\" and class = \"...\"")]
+    #[error(
+        "the rules are not as expected: {0}\nwrite [[rule]] tables, each with pattern = \"...\" and class = \"...\""
+    )]
     Shape(String),
     /// A pattern does not compile.
     #[error("rule {row}: the pattern is no regular expression: {reason}")]

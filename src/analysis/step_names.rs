@@ -6,7 +6,8 @@ use crate::units::Span;
 use rustc_hash::FxHashMap;
 
 /// Words that name a step, in lower case; the longer ones only matter for the stem's look.
-const WORDS: &[&str] = &["step", "iteration", "iter", "batch", "profilerstep", "globalstep", "trainstep", "trainingstep"];
+const WORDS: &[&str] =
+    &["step", "iteration", "iter", "batch", "profilerstep", "globalstep", "trainstep", "trainingstep"];
 
 /// One range of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -119,8 +119,7 @@ impl Steps {
             });
         }
         mark_cut(&mut steps, trace.span?);
-        Some(Self::new(family.stem, Some(family.thread), steps))
-            .filter(|steps| !steps.steps.is_empty())
+        Some(Self::new(family.stem, Some(family.thread), steps)).filter(|steps| !steps.steps.is_empty())
     }
 
     fn estimated(numbers: &RankAnalysis, windows: Vec<period::Window>) -> Option<Self> {

@@ -4,7 +4,8 @@ use super::args::Bench;
 use super::load::{Loaded, load_timed as load_timed_by};
 use super::run::{CliError, needed, print};
 use crate::format;
-use crate::{nsys, report};
+use crate::nsys;
+use crate::report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -66,11 +67,7 @@ pub(super) fn bench(options: &Bench) -> Result<(), CliError> {
         frames: drawing.map(|(_, frames)| frames),
         sqlite3_sum_ms,
     };
-    print(&if options.json {
-        report::json(&measured).map_err(|e| CliError::Print(e.into()))?
-    } else {
-        text(&measured)
-    })
+    print(&if options.json { report::json(&measured).map_err(|e| CliError::Print(e.into()))? } else { text(&measured) })
 }
 
 /// How long the parts of loading took.
@@ -123,7 +120,10 @@ fn text(measured: &Measured) -> String {
         format!("load            {}", time(measured.load_ms)),
         format!("analysis        {}", time(measured.analysis_ms)),
         format!("first picture   {}", maybe(measured.first_picture_ms)),
-        format!("peak memory     {}", measured.peak_rss_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes)),
+        format!(
+            "peak memory     {}",
+            measured.peak_rss_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes)
+        ),
     ];
     if let Some(frames) = &measured.frames {
         lines.push(format!(

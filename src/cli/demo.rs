@@ -44,31 +44,26 @@ fn config(options: &Demo) -> Result<JobConfig, CliError> {
         (None, Some(kernels)) => bench_config(kernels),
         (None, None) => JobConfig::default(),
     };
-    let mut settings = table(&base)?;
-    if let Some(path) = &options.config {
-        let text = std::fs::read_to_string(path).map_err(|e| CliError::Read(path.clone(), e))?;
-        let file: toml::Table =
-            text.parse().map_err(|e| CliError::Usage(format!("{} is no TOML: {e}", path.display())))?;
-        settings.extend(file);
-    }
+    let mut config = match &options.config {
+        None => base,
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|e| CliError::Read(path.clone(), e))?;
+            let wrong = |e: toml::de::Error| CliError::Usage(format!("{}: {e}{SEE_LIST}", path.display()));
+            let mut settings = table(&base)?;
+            settings.extend(text.parse::<toml::Table>().map_err(wrong)?);
+            settings.try_into().map_err(wrong)?
+        }
+    };
     for setting in &options.set {
-        let (key, value) = setting
-            .split_once('=')
-            .ok_or_else(|| CliError::Usage(format!("--set {setting} needs a value: --set {setting}=...")))?;
-        settings.insert(key.trim().to_owned(), self::value(value.trim()));
+        config.set(setting)?;
     }
-    let flags = [("ranks", options.ranks), ("steps", options.steps)];
-    settings.extend(flags.into_iter().filter_map(|(key, n)| Some((key.to_owned(), toml::Value::from(n?)))));
-    toml::Value::Table(settings)
-        .try_into()
-        .map_err(|e| CliError::Usage(format!("the settings of the job are not right: {e}(stepscope demo --list shows them)")))
+    config.ranks = options.ranks.unwrap_or(config.ranks);
+    config.steps = options.steps.unwrap_or(config.steps);
+    Ok(config)
 }
 
-/// A value as TOML would read it; what it cannot read is text.
-fn value(text: &str) -> toml::Value {
-    let line: Result<toml::Table, _> = format!("value = {text}").parse();
-    line.ok().and_then(|mut table| table.remove("value")).unwrap_or_else(|| toml::Value::from(text))
-}
+/// Where every setting is listed.
+const SEE_LIST: &str = " (stepscope demo --list shows every setting)";
 
 fn table(config: &JobConfig) -> Result<toml::Table, CliError> {
     toml::Table::try_from(config).map_err(|e| CliError::Usage(format!("the job's settings cannot be listed: {e}")))

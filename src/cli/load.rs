@@ -68,7 +68,8 @@ pub(super) fn load_timed(
 fn converted(path: &Path, reading: &Reading) -> Result<PathBuf, CliError> {
     if path.as_os_str() == "-" {
         return Err(CliError::Usage(
-            "an export cannot come from standard input, since it is read at many places at once: name a file".to_owned(),
+            "an export cannot come from standard input, since it is read at many places at once: name a file"
+                .to_owned(),
         ));
     }
     match &reading.convert {

@@ -78,12 +78,14 @@ fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliEr
                 known.push(step.number.unwrap_or(at as i64).to_string());
             }
         }
-        let known = if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
+        let known =
+            if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
         return Err(CliError::Usage(format!("there is no step {number}: {known}")));
     }
     let Some(text) = &picture.span else { return Ok(Vec::new()) };
     let (from, to) = text.split_once("..").ok_or_else(|| bad_span(text))?;
-    let span = Span::new(parse_time(from).ok_or_else(|| bad_span(text))?, parse_time(to).ok_or_else(|| bad_span(text))?);
+    let span =
+        Span::new(parse_time(from).ok_or_else(|| bad_span(text))?, parse_time(to).ok_or_else(|| bad_span(text))?);
     if span.is_empty() {
         return Err(CliError::Usage(format!("--span {text} is empty: the second time must be later")));
     }
@@ -106,11 +108,13 @@ fn parse_time(text: &str) -> Option<i64> {
 
 fn parse_size(text: &str) -> Result<(u32, u32), CliError> {
     let sides = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.trim().parse().ok()?, h.trim().parse().ok()?)));
-    let (width, height): (u32, u32) =
-        sides.ok_or_else(|| CliError::Usage(format!("--size {text} is no size: write WIDTHxHEIGHT, such as 1920x1080")))?;
+    let (width, height): (u32, u32) = sides
+        .ok_or_else(|| CliError::Usage(format!("--size {text} is no size: write WIDTHxHEIGHT, such as 1920x1080")))?;
     let fits = |side: u32| (64..=MAX_SIDE_PX).contains(&side);
     if !(fits(width) && fits(height)) {
-        return Err(CliError::Usage(format!("--size {text} is out of range: each side takes 64 to {MAX_SIDE_PX} pixels")));
+        return Err(CliError::Usage(format!(
+            "--size {text} is out of range: each side takes 64 to {MAX_SIDE_PX} pixels"
+        )));
     }
     Ok((width, height))
 }

@@ -92,7 +92,8 @@ impl Header {
         let Some(header) = head.first_chunk::<100>() else {
             return Err(format!("it ends after {} of 100 bytes", head.len()));
         };
-        let u32_at = |at: usize| header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+        let u32_at =
+            |at: usize| header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
         let page_bytes = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
             1 => 65_536,
             bytes => bytes,
@@ -125,15 +126,17 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Files that SQLite keeps beside a database, with rows that are not in it.
+/// Files that SQLite keeps beside a database (where a link to it points), with rows that are not in it.
 fn check_beside(path: &Path) -> Result<(), LoadError> {
-    let wal = beside(path, "-wal");
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let wal = beside(&real, "-wal");
     let holds_frames = fs::metadata(&wal).is_ok_and(|found| found.len() > WAL_HEADER_BYTES);
-    if holds_frames && head_of(&wal).is_ok_and(|head| is_wal(&head)) {
+    // A log that cannot be looked into may hold anything.
+    if holds_frames && head_of(&wal).map_or(true, |head| is_wal(&head)) {
         return Err(LoadError::Unmerged { path: path.into(), wal });
     }
     // A finished transaction leaves no journal, or one that starts with zeros.
-    let journal = beside(path, "-journal");
+    let journal = beside(&real, "-journal");
     if head_of(&journal).is_ok_and(|head| head.starts_with(JOURNAL_MAGIC)) {
         return Err(LoadError::Unfinished { path: path.into(), journal });
     }
@@ -149,7 +152,8 @@ fn not_sqlite(path: &Path, head: &[u8]) -> LoadError {
     let path_buf = path.to_path_buf();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let helper = |what, suffix: &str| {
-        let main = name.strip_suffix(suffix).map_or_else(|| PathBuf::from("the database"), |main| path.with_file_name(main));
+        let main =
+            name.strip_suffix(suffix).map_or_else(|| PathBuf::from("the database"), |main| path.with_file_name(main));
         LoadError::HelperFile { path: path_buf.clone(), what, main }
     };
     if is_wal(head) || name.ends_with("-wal") {
@@ -169,10 +173,14 @@ fn not_sqlite(path: &Path, head: &[u8]) -> LoadError {
     }
     let same = head.iter().zip(MAGIC).filter(|(found, expected)| found == expected).count();
     if same >= MAGIC.len() - 4 {
-        return LoadError::DamagedHeader { path: path_buf, what: format!("{} of its first 16 bytes are wrong", MAGIC.len() - same) };
+        return LoadError::DamagedHeader {
+            path: path_buf,
+            what: format!("{} of its first 16 bytes are wrong", MAGIC.len() - same),
+        };
     }
     if is_text(head) {
-        let next = format!("Export one: `{}`", export_command(Path::new("REPORT.nsys-rep"), Path::new("REPORT.sqlite")));
+        let next =
+            format!("Export one: `{}`", export_command(Path::new("REPORT.nsys-rep"), Path::new("REPORT.sqlite")));
         return LoadError::OtherFormat { path: path_buf, what: "a text file", next };
     }
     LoadError::NotSqlite { path: path_buf }
@@ -180,7 +188,8 @@ fn not_sqlite(path: &Path, head: &[u8]) -> LoadError {
 
 fn other_format(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
     let unpack = |tool: &str| format!("Unpack it first: `{tool} {}`", super::error::shell_word(path));
-    let as_sqlite = || format!("Export as SQLite: `{}`", export_command(Path::new("REPORT.nsys-rep"), Path::new("REPORT.sqlite")));
+    let as_sqlite =
+        || format!("Export as SQLite: `{}`", export_command(Path::new("REPORT.nsys-rep"), Path::new("REPORT.sqlite")));
     let found = match head {
         [0x1f, 0x8b, ..] => ("gzip-compressed", unpack("gunzip")),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => ("a zip archive", unpack("unzip")),
@@ -237,7 +246,10 @@ mod tests {
     #[test]
     fn text_is_told_from_bytes() {
         assert!(is_text("step;ms\nfürs erste".as_bytes()));
-        assert!(is_text(&"ä".as_bytes()[..1].iter().fold(b"abc".to_vec(), |mut text, byte| { text.push(*byte); text })));
+        assert!(is_text(&"ä".as_bytes()[..1].iter().fold(b"abc".to_vec(), |mut text, byte| {
+            text.push(*byte);
+            text
+        })));
         assert!(!is_text(&[0, 1, 2, 3]) && !is_text(&[b'a', 0xff, b'b']));
     }
 }

@@ -68,7 +68,8 @@ pub fn convert(report: &Path, out_dir: &Path, nsys: Option<&Path>) -> Result<Pat
     if !out_dir.is_dir() {
         return Err(ConvertError::NoFolder { folder: out_dir.into() });
     }
-    let export = out_dir.join(Path::new(report.file_stem().unwrap_or(OsStr::new("report"))).with_added_extension("sqlite"));
+    let export =
+        out_dir.join(Path::new(report.file_stem().unwrap_or(OsStr::new("report"))).with_added_extension("sqlite"));
     if export.exists() {
         return Err(ConvertError::Exists { export });
     }
@@ -127,7 +128,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(find_nsys(folder.path().as_os_str()), None);
         let error = ConvertError::NoNsys { report: "run 1.nsys-rep".into(), export: "run 1.sqlite".into() };
-        assert!(error.to_string().contains("`nsys export --type sqlite --output 'run 1.sqlite' 'run 1.nsys-rep'`"), "{error}");
+        assert!(
+            error.to_string().contains("`nsys export --type sqlite --output 'run 1.sqlite' 'run 1.nsys-rep'`"),
+            "{error}"
+        );
     }
 
     #[test]

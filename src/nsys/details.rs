@@ -3,8 +3,8 @@
 //! Cost: one look-up by row number and one per reference; the connection is opened at the first question and kept.
 
 use super::check::FileFacts;
+use super::connect::connect;
 use super::payload;
-use super::rows::connect;
 use super::schema::{Table, quoted};
 use crate::trace::{DetailError, DetailSource, Field, NONE, RowRef, TableKind};
 use rusqlite::types::ValueRef;
@@ -60,7 +60,10 @@ impl DetailSource for NsysDetails {
         let table = self.tables.iter().find(|(kind, _)| *kind == row.table).map(|(_, table)| table);
         let table = table.ok_or_else(|| self.error("has no table for this row."))?;
         if row.row == NONE || !table.numbered {
-            return Err(self.error(&format!("keeps this row without a usable row number (table {}), so its fields cannot be fetched.", table.name)));
+            return Err(self.error(&format!(
+                "keeps this row without a usable row number (table {}), so its fields cannot be fetched.",
+                table.name
+            )));
         }
         if !self.facts.still_hold(&self.path) {
             return Err(self.error("was changed, replaced or removed since it was loaded. Open it again."));
@@ -157,7 +160,12 @@ impl Fetch<'_> {
             let sql = format!("SELECT {} FROM {} WHERE id = ?1", quoted(column), quoted(table));
             let mut statement = self.connection.prepare_cached(&sql).ok()?;
             let text = statement.query_row([id], |row| {
-                Ok(row.get_ref(0)?.as_bytes_or_null().ok().flatten().map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+                Ok(row
+                    .get_ref(0)?
+                    .as_bytes_or_null()
+                    .ok()
+                    .flatten()
+                    .map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
             });
             text.optional().ok()??.filter(|text| !text.is_empty())
         })

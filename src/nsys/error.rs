@@ -182,7 +182,11 @@ pub(crate) fn export_command(report: &Path, export: &Path) -> String {
 
 /// The command that makes an export anew, from the report that most likely lies beside it.
 fn export_again(export: &Path) -> String {
-    let export = if export.extension().is_some_and(|ext| ext == "sqlite") { export.to_path_buf() } else { export.with_extension("sqlite") };
+    let export = if export.extension().is_some_and(|ext| ext == "sqlite") {
+        export.to_path_buf()
+    } else {
+        export.with_extension("sqlite")
+    };
     export_command(&export.with_extension("nsys-rep"), &export)
 }
 
@@ -212,6 +216,9 @@ mod tests {
     #[test]
     fn a_report_names_the_command_that_converts_it() {
         let error = LoadError::Report { path: PathBuf::from("a/run 1.nsys-rep") };
-        assert!(error.to_string().ends_with("`nsys export --type sqlite --output 'a/run 1.sqlite' 'a/run 1.nsys-rep'`"), "{error}");
+        assert!(
+            error.to_string().ends_with("`nsys export --type sqlite --output 'a/run 1.sqlite' 'a/run 1.nsys-rep'`"),
+            "{error}"
+        );
     }
 }

@@ -4,17 +4,18 @@
 //! Cost: what the builder keeps, plus a few batches of rows. The names that rows refer to are read once each.
 
 use super::check::{self, FileFacts};
+use super::connect;
 use super::details::NsysDetails;
 use super::error::LoadError;
 use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened, sum_of};
 use super::progress::Progress;
-use super::rows::{self, Batch, Query};
+use super::rows::{Batch, Query};
 use super::scan::{RowSource, ScanEnd, Stopped};
 use super::schema::{Found, Schema, Table};
+use super::sink::Sink;
 use super::strings::Strings;
 use super::{calls, meta, nvtx, ops};
-use crate::trace::{Source, TableCount, TableKind, Trace, TraceBuilder};
-use std::collections::BTreeSet;
+use crate::trace::{Source, TableCount, TableKind, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,92 +39,6 @@ impl LoadOptions {
 /// The tables of events, in the order they are read. Calls come first: they tell which processes there are.
 const TABLES: [&TableSpec; 8] =
     [&calls::API, &nvtx::NVTX, &calls::OS_RUNTIME, &ops::KERNEL, &ops::MEMCPY, &ops::MEMSET, &ops::GRAPH, &ops::SYNC];
-
-/// Where rows go while they are read.
-#[derive(Debug)]
-pub(crate) struct Sink {
-    /// Takes the rows.
-    pub builder: TraceBuilder,
-    /// Names by number.
-    pub strings: Strings,
-    /// What was odd.
-    pub warnings: Warnings,
-    /// Processes that made API calls.
-    pub calling: Seen,
-    /// Processes that did anything else on the host.
-    pub hosting: Seen,
-    /// Where GPU work ran.
-    pub places: Places,
-}
-
-/// Process keys that were seen; rows of one process come in long runs.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    keys: BTreeSet<i64>,
-    last: Option<i64>,
-}
-
-impl Seen {
-    /// Takes note of a process key.
-    pub fn add(&mut self, key: i64) {
-        if self.last != Some(key) {
-            self.last = Some(key);
-            self.keys.insert(key);
-        }
-    }
-
-    fn only(&self) -> Option<i64> {
-        if self.keys.len() == 1 { self.keys.first().copied() } else { None }
-    }
-}
-
-/// Processes, devices and streams that GPU work ran on.
-#[derive(Debug, Default)]
-pub(crate) struct Places {
-    seen: BTreeSet<(i64, i64, i64)>,
-    last: Option<(i64, i64, i64)>,
-}
-
-impl Places {
-    /// Takes note of where an operation ran; neighbouring rows mostly share it.
-    pub fn add(&mut self, process: i64, device: i64, stream: i64) {
-        let place = (process, device, stream);
-        if self.last != Some(place) {
-            self.last = Some(place);
-            self.seen.insert(place);
-        }
-    }
-
-    /// Processes in ascending order.
-    pub fn processes(&self) -> BTreeSet<i64> {
-        self.seen.iter().map(|(process, _, _)| *process).collect()
-    }
-
-    /// The device of a record that names a stream of a process: `recorded` when work ran there, else the only device on
-    /// which work ran in that stream, or at all.
-    pub fn device(&self, process: i64, recorded: i64, stream: i64) -> i64 {
-        if self.seen.contains(&(process, recorded, stream)) {
-            return recorded;
-        }
-        let own = || self.seen.range((process, i64::MIN, i64::MIN)..=(process, i64::MAX, i64::MAX));
-        let in_stream: BTreeSet<i64> = own().filter(|place| place.2 == stream).map(|place| place.1).collect();
-        let anywhere: BTreeSet<i64> = own().map(|place| place.1).collect();
-        let only = |devices: &BTreeSet<i64>| if devices.len() == 1 { devices.first().copied() } else { None };
-        only(&in_stream).or_else(|| only(&anywhere)).unwrap_or(recorded)
-    }
-}
-
-impl Sink {
-    /// Text number `id`; empty without one.
-    pub fn name(&mut self, id: Option<i64>) -> crate::trace::NameId {
-        id.map_or(crate::trace::NameId::EMPTY, |id| self.strings.name(id, self.builder.names()))
-    }
-
-    /// The process that GPU work without a process belongs to: the only one that called the API, or that did anything.
-    pub fn only_process(&self) -> Option<i64> {
-        self.calling.only().or_else(|| if self.calling.keys.is_empty() { self.hosting.only() } else { None })
-    }
-}
 
 /// A file that is being read.
 pub(crate) struct Load<'a> {
@@ -166,7 +81,11 @@ pub fn peek(path: &Path) -> Result<Source, LoadError> {
     let progress = Progress::new();
     let mut load = Load::start(path, LoadOptions { readers: Some(1) }, &progress)?;
     let mut source = meta::source(&mut load);
-    source.tables = load.found.iter().map(|(_, table)| TableCount { table: table.name.clone(), rows: load.last_row(table) }).collect();
+    source.tables = load
+        .found
+        .iter()
+        .map(|(_, table)| TableCount { table: table.name.clone(), rows: load.last_row(table) })
+        .collect();
     Ok(source)
 }
 
@@ -183,12 +102,14 @@ pub fn sum_sql(path: &Path) -> Result<String, LoadError> {
 impl<'a> Load<'a> {
     fn start(path: &'a Path, options: LoadOptions, progress: &'a Progress) -> Result<Self, LoadError> {
         let facts = check::check(path)?;
-        if !facts.wal_mode && rows::is_locked(path) {
+        if !facts.wal_mode && connect::is_locked(path) {
             return Err(LoadError::Locked { path: path.into() });
         }
         let failed = |error: rusqlite::Error| LoadError::Sqlite { path: path.into(), detail: error.to_string() };
         let source = RowSource::open(path, facts.bytes, options.readers()).map_err(failed)?;
-        let connection = source.connection().ok_or_else(|| LoadError::Sqlite { path: path.into(), detail: "no connection".to_owned() })?;
+        let connection = source
+            .connection()
+            .ok_or_else(|| LoadError::Sqlite { path: path.into(), detail: "no connection".to_owned() })?;
         let schema = Schema::read(connection).map_err(failed)?;
         let mut warnings = Warnings::default();
         if facts.wal_mode {
@@ -196,18 +117,17 @@ impl<'a> Load<'a> {
         }
         let strings = find_optional(&schema, &source, "StringIds", &mut warnings);
         if !strings.as_ref().is_some_and(|table| table.column("id").is_some() && table.column("value").is_some()) {
-            warnings.add("missing-table", 1, "no usable table StringIds: the names of kernels, API calls and registered NVTX texts are unknown");
+            warnings.add(
+                "missing-table",
+                1,
+                "no usable table StringIds: the names of kernels, API calls and registered NVTX texts are unknown",
+            );
         }
-        let strings = Strings::open(path, strings.as_ref()).map_err(|error| damaged(path, "StringIds", 0, &error.to_string()))?;
-        let sink = Sink {
-            builder: TraceBuilder::new(),
-            strings,
-            warnings,
-            calling: Seen::default(),
-            hosting: Seen::default(),
-            places: Places::default(),
-        };
-        let mut load = Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
+        let strings =
+            Strings::open(path, strings.as_ref()).map_err(|error| damaged(path, "StringIds", 0, &error.to_string()))?;
+        let sink = Sink::new(strings, warnings);
+        let mut load =
+            Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
         load.find_tables()?;
         Ok(load)
     }
@@ -316,14 +236,22 @@ impl<'a> Load<'a> {
             odd += batch.odd();
             each(sink, batch);
         })?;
-        let message = format!("values in table {} that are no whole numbers: read as numbers where they say one, else left out", table.name);
+        let message = format!(
+            "values in table {} that are no whole numbers: read as numbers where they say one, else left out",
+            table.name
+        );
         self.sink.warnings.add("odd-value", odd, message);
         self.counts.push(TableCount { table: table.name.clone(), rows: end.rows });
         self.damage(spec, &table.name, end)
     }
 
     /// Hands the rows of any query to `each`.
-    pub fn scan(&mut self, table: &Table, query: &Query, mut each: impl FnMut(&mut Sink, &Batch)) -> Result<ScanEnd, LoadError> {
+    pub fn scan(
+        &mut self,
+        table: &Table,
+        query: &Query,
+        mut each: impl FnMut(&mut Sink, &Batch),
+    ) -> Result<ScanEnd, LoadError> {
         self.progress.set_table(&table.name);
         if self.progress.is_cancelled() {
             return Err(LoadError::Cancelled);
@@ -349,7 +277,8 @@ impl<'a> Load<'a> {
 
     fn salvaged(&mut self, table: &str, without: &str, end: &ScanEnd) {
         if let Some(error) = &end.damage {
-            let message = format!("table {table} is damaged ({error}): its first {} rows were read. {without}", end.rows);
+            let message =
+                format!("table {table} is damaged ({error}): its first {} rows were read. {without}", end.rows);
             self.sink.warnings.add("damaged-table", 1, message);
         }
     }
@@ -365,7 +294,13 @@ impl<'a> Load<'a> {
             return Err(damaged(self.path, "StringIds", 0, &error.0));
         }
         let unknown = self.sink.strings.unknown();
-        self.sink.warnings.add("unknown-name", unknown, "name numbers that StringIds does not hold: shown without a name");
+        self.sink.warnings.add(
+            "unknown-name",
+            unknown,
+            "name numbers that StringIds does not hold: shown without a name",
+        );
+        let overflow = self.sink.overflow + self.sink.strings.overflow();
+        self.sink.warnings.add("too-many-names", overflow, "names beyond 4 GiB of text: shown without a name");
         if !self.facts.still_hold(self.path) {
             return Err(LoadError::Changed { path: self.path.into() });
         }
@@ -383,7 +318,14 @@ impl<'a> Load<'a> {
         let (path, wal_mode) = (PathBuf::from(self.path), self.facts.wal_mode);
         let names = self.schema.names();
         if !self.found.is_empty() {
-            let why: Vec<String> = self.sink.warnings.take().into_iter().filter(|w| w.code == "unusable-table").map(|w| w.message).collect();
+            let why: Vec<String> = self
+                .sink
+                .warnings
+                .take()
+                .into_iter()
+                .filter(|w| w.code == "unusable-table")
+                .map(|w| w.message)
+                .collect();
             return LoadError::NoEvents { path, reason: why.join("; "), wal_mode };
         }
         if names.is_empty() {
@@ -404,8 +346,18 @@ fn damaged(path: &Path, table: &str, rows: u64, detail: &str) -> LoadError {
 
 /// True for a table that only nsys makes.
 fn is_nsys_table(name: &str) -> bool {
-    const MARKS: [&str; 7] = ["StringIds", "EXPORT_META_DATA", "META_DATA_EXPORT", "META_DATA_CAPTURE", "ANALYSIS_DETAILS", "ThreadNames", "UnwindMethodType"];
-    MARKS.iter().any(|mark| name.eq_ignore_ascii_case(mark)) || name.starts_with("TARGET_INFO_") || name.starts_with("CUPTI_ACTIVITY_KIND_")
+    const MARKS: [&str; 7] = [
+        "StringIds",
+        "EXPORT_META_DATA",
+        "META_DATA_EXPORT",
+        "META_DATA_CAPTURE",
+        "ANALYSIS_DETAILS",
+        "ThreadNames",
+        "UnwindMethodType",
+    ];
+    MARKS.iter().any(|mark| name.eq_ignore_ascii_case(mark))
+        || name.starts_with("TARGET_INFO_")
+        || name.starts_with("CUPTI_ACTIVITY_KIND_")
 }
 
 fn find_optional(schema: &Schema, source: &RowSource, base: &str, warnings: &mut Warnings) -> Option<Table> {

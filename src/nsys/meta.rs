@@ -9,6 +9,7 @@ use super::ops::GRAPH;
 use super::plan::{required, spare, spare_text, wanted, wanted_text};
 use super::schema::{Table, quoted};
 use crate::trace::{Gpu, NameId, Source, SourceKind};
+use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -26,14 +27,14 @@ const fn pid_of(key: i64) -> i64 {
 pub(crate) fn source(load: &mut Load<'_>) -> Source {
     let export = load.side_table("META_DATA_EXPORT").or_else(|| load.side_table("EXPORT_META_DATA"));
     let capture = load.side_table("META_DATA_CAPTURE");
-    let exported = |key: &str| first(&values(load, export.as_ref(), "name = ?1", key));
-    let captured = |key: &str| first(&values(load, capture.as_ref(), "name = ?1", key));
+    let mut exported = |key: &str| values(load, export.as_ref(), "name = ?1", key).into_iter().next();
     let (product_version, schema_version) = (exported("EXPORT_PRODUCT_VERSION"), exported("EXPORT_SCHEMA_VERSION"));
     // Event times are moved by these two, so the wall clock of time 0 moves the other way.
     let normalized = exported("EXPORT_PARAM_TIME_NORMALIZE").is_some_and(|value| value.eq_ignore_ascii_case("true"));
     let shift_ns = exported("EXPORT_PARAM_TIME_SHIFT").and_then(|value| value.parse::<i64>().ok()).unwrap_or(0);
-    let cuda_graph_mode = first(&values(load, capture.as_ref(), "name LIKE '%' || ?1", "CUDA_GRAPH_TRACE_OPTIONS:MODE"));
-    let host = captured("DEVICE_DISPLAY_NAME").filter(|name| !name.is_empty());
+    let mut captured = |filter: &str, key: &str| values(load, capture.as_ref(), filter, key).into_iter().next();
+    let cuda_graph_mode = captured("name LIKE '%' || ?1", "CUDA_GRAPH_TRACE_OPTIONS:MODE");
+    let host = captured("name = ?1", "DEVICE_DISPLAY_NAME").filter(|name| !name.is_empty());
     let epoch_ns = if normalized { Some(0) } else { number(load, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs") };
     Source {
         kind: SourceKind::Nsys,
@@ -65,7 +66,7 @@ fn name_processes_and_threads(load: &mut Load<'_>) -> Result<(), LoadError> {
     let columns = [required("globalPid"), wanted_text("name", "names of processes are unknown")];
     load.side_rows("PROCESSES", &columns, "Names of processes are unknown.", |sink, batch, row| {
         if let (Some(global_pid), Some(name)) = (batch.int(0, row), batch.text(1, row)) {
-            let name = sink.builder.names().intern(&String::from_utf8_lossy(name));
+            let name = sink.intern(name);
             sink.builder.process_name(global_pid, name);
         }
     })?;
@@ -90,7 +91,11 @@ struct Card {
 fn describe_gpus(load: &mut Load<'_>) -> Result<(), LoadError> {
     let cards = read_cards(load)?;
     if cards.is_empty() {
-        load.sink.warnings.add("missing-table", 1, "no usable table TARGET_INFO_GPU: models of the GPUs are unknown, so type in the peak FLOP/s to see MFU");
+        load.sink.warnings.add(
+            "missing-table",
+            1,
+            "no usable table TARGET_INFO_GPU: models of the GPUs are unknown, so type in the peak FLOP/s to see MFU",
+        );
         return Ok(());
     }
     let only = cards.len() == 1;
@@ -151,7 +156,9 @@ fn read_cards(load: &mut Load<'_>) -> Result<Vec<Card>, LoadError> {
             name,
             memory_bytes: batch.int(3, row).and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0),
             sm_count,
-            compute_capability: major.filter(|major| *major > 0).map(|major| format!("{major}.{}", batch.int(6, row).unwrap_or(0))),
+            compute_capability: major
+                .filter(|major| *major > 0)
+                .map(|major| format!("{major}.{}", batch.int(6, row).unwrap_or(0))),
             bus: text(7).filter(|bus| !bus.is_empty()),
         };
         cards.push(Card { id: batch.int(0, row), ordinal: batch.int(1, row), gpu });
@@ -173,12 +180,13 @@ fn read_cards(load: &mut Load<'_>) -> Result<Vec<Card>, LoadError> {
 /// The rank recorded in the environment when all recorded ones agree, else the one in the file's name.
 fn label_rank(load: &mut Load<'_>) {
     let capture = load.side_table("META_DATA_CAPTURE");
-    let mut ranks: Vec<String> = values(load, capture.as_ref(), "name LIKE '%ENVIRONMENT_VARIABLE' AND value GLOB ?1", "RANK=*")
-        .iter()
-        .filter_map(|entry| entry.strip_prefix("RANK="))
-        .map(|rank| rank.trim_matches('"').trim().to_owned())
-        .filter(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
-        .collect();
+    let mut ranks: Vec<String> =
+        values(load, capture.as_ref(), "name LIKE '%ENVIRONMENT_VARIABLE' AND value GLOB ?1", "RANK=*")
+            .iter()
+            .filter_map(|entry| entry.strip_prefix("RANK="))
+            .map(|rank| rank.trim_matches('"').trim().to_owned())
+            .filter(|rank| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit()))
+            .collect();
     ranks.dedup();
     let recorded = if ranks.len() == 1 { ranks.pop() } else { None };
     if let Some(rank) = recorded.or_else(|| rank_in_name(load.path())) {
@@ -206,7 +214,8 @@ fn rank_in_name(path: &Path) -> Option<String> {
         let part_of_version = before.len() < at && word < 2;
         (closed && !part_of_version).then_some(digits)
     };
-    let found = name.match_indices("rank").find_map(after_word).or_else(|| name.match_indices('.').find_map(between_dots))?;
+    let found =
+        name.match_indices("rank").find_map(after_word).or_else(|| name.match_indices('.').find_map(between_dots))?;
     // "007" and "7" are one rank.
     Some(found.trim_start_matches('0')).map(|digits| if digits.is_empty() { "0".to_owned() } else { digits.to_owned() })
 }
@@ -241,33 +250,42 @@ fn warn_of_hidden_graphs(load: &mut Load<'_>, source: &Source) {
 }
 
 /// `value` of the rows of a name-and-value table that meet `filter`, in which `?1` is `key`.
-fn values(load: &Load<'_>, table: Option<&Table>, filter: &str, key: &str) -> Vec<String> {
-    let ask = || -> Option<Vec<String>> {
-        let table = table.filter(|table| table.column("name").is_some() && table.column("value").is_some())?;
-        let sql = format!("SELECT value FROM {} WHERE {filter}", quoted(&table.name));
-        let mut statement = load.connection()?.prepare(&sql).ok()?;
-        let mut rows = statement.query([key]).ok()?;
+fn values(load: &mut Load<'_>, table: Option<&Table>, filter: &str, key: &str) -> Vec<String> {
+    let usable = |table: &&Table| table.column("name").is_some() && table.column("value").is_some();
+    let Some(table) = table.filter(usable) else { return Vec::new() };
+    let sql = format!("SELECT value FROM {} WHERE {filter}", quoted(&table.name));
+    ask(load, table, |connection| {
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([key])?;
         let mut found = Vec::new();
-        while let Ok(Some(row)) = rows.next() {
-            if let Some(bytes) = row.get_ref(0).ok().and_then(|value| value.as_bytes_or_null().ok()).flatten() {
+        while let Some(row) = rows.next()? {
+            if let Some(bytes) = row.get_ref(0)?.as_bytes_or_null().ok().flatten() {
                 found.push(String::from_utf8_lossy(bytes).into_owned());
             }
         }
-        Some(found)
-    };
-    ask().unwrap_or_default()
-}
-
-fn first(values: &[String]) -> Option<String> {
-    values.first().cloned()
+        Ok(found)
+    })
+    .unwrap_or_default()
 }
 
 /// The first whole number in a column of a table.
 fn number(load: &mut Load<'_>, table: &str, column: &str) -> Option<i64> {
     let table = load.side_table(table)?;
     let column = quoted(table.column(column)?);
-    let sql = format!("SELECT {column} FROM {} WHERE {column} IS NOT NULL LIMIT 1", quoted(&table.name));
-    load.connection()?.query_row(&sql, [], |row| row.get(0)).ok()
+    let sql = format!("SELECT {column} FROM {} WHERE typeof({column}) = 'integer' LIMIT 1", quoted(&table.name));
+    ask(load, &table, |connection| connection.query_row(&sql, [], |row| row.get(0)).optional()).flatten()
+}
+
+/// The answer to a single question about a table; damage is warned of.
+fn ask<T>(load: &mut Load<'_>, table: &Table, question: impl Fn(&Connection) -> rusqlite::Result<T>) -> Option<T> {
+    match load.connection().map(question)? {
+        Ok(answer) => Some(answer),
+        Err(error) => {
+            let message = format!("table {} cannot be read ({error}): what it says is unknown", table.name);
+            load.sink.warnings.add("damaged-table", 1, message);
+            None
+        }
+    }
 }
 
 #[cfg(test)]
@@ -287,7 +305,8 @@ mod tests {
         ] {
             assert_eq!(rank(name).as_deref(), Some(expected), "{name}");
         }
-        for name in ["h100x2_offload_2026.2.sqlite", "frank.sqlite", "ranks.sqlite", "report2.sqlite", "v1.2.3.sqlite"] {
+        for name in ["h100x2_offload_2026.2.sqlite", "frank.sqlite", "ranks.sqlite", "report2.sqlite", "v1.2.3.sqlite"]
+        {
             assert_eq!(rank(name), None, "{name}");
         }
     }

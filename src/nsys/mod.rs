@@ -24,12 +24,14 @@
 //! | `missing-start`, `no-timestamps`, `graph-without-time` | rows without a time |
 //! | `missing-process` | GPU work without a process |
 //! | `unknown-name`, `unnamed-domain` | names that the file does not hold |
+//! | `too-many-names` | names beyond what the model can hold |
 //! | `missing-graph-executions` | CUDA graphs ran, and the file does not say when |
 //! | `wal-mode` | a write-ahead log may be missing |
 //! | `diagnostic` | nsys complained during the capture |
 
 mod calls;
 mod check;
+mod connect;
 mod convert;
 mod details;
 mod error;
@@ -43,6 +45,7 @@ mod progress;
 mod rows;
 mod scan;
 mod schema;
+mod sink;
 mod strings;
 pub mod write;
 

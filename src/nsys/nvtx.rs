@@ -4,10 +4,11 @@
 //! anywhere in the table, so they are picked out first.
 
 use super::error::LoadError;
-use super::load::{Load, Sink};
+use super::load::Load;
 use super::meta::process_of;
 use super::plan::{TableSpec, Warnings, Weight, plan, required, wanted, wanted_text};
 use super::rows::Batch;
+use super::sink::Sink;
 use crate::trace::{NONE, NameId, RangeKind, RawRange, TableKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -145,7 +146,11 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
     let warnings = &mut load.sink.warnings;
     warnings.add("missing-start", no_start, format!("rows of table {} without a start: left out", NVTX.base));
     let nameless = labels.nameless.len() as u64;
-    warnings.add("unnamed-domain", nameless, "NVTX domains whose names were not recorded (the capture began after they were made): shown by number");
+    warnings.add(
+        "unnamed-domain",
+        nameless,
+        "NVTX domains whose names were not recorded (the capture began after they were made): shown by number",
+    );
     Ok(())
 }
 
@@ -169,7 +174,7 @@ fn read_labels(load: &mut Load<'_>) -> Result<Labels, LoadError> {
 /// The event's own text, else the registered string.
 fn text(sink: &mut Sink, batch: &Batch, row: usize) -> NameId {
     match batch.text(TEXT, row) {
-        Some(bytes) => sink.builder.names().intern(&String::from_utf8_lossy(bytes)),
+        Some(bytes) => sink.intern(bytes),
         None => sink.name(batch.int(TEXT_ID, row)),
     }
 }

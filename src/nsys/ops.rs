@@ -1,9 +1,10 @@
 //! GPU work: kernels, copies, fills, graph executions, and synchronisation records.
 
 use super::error::LoadError;
-use super::load::{Load, Sink};
+use super::load::Load;
 use super::plan::{TableSpec, Weight, required, spare, wanted};
 use super::rows::Batch;
+use super::sink::Sink;
 use crate::trace::{CopyKind, NameId, OpKind, RawOp, RawSync, TableKind};
 
 const ONE_DEVICE: &str = "all of its rows are counted to device 0";
@@ -144,10 +145,18 @@ impl Tally {
         let table = load.table(spec).map_or(spec.base, |table| table.name.as_str()).to_owned();
         let warnings = &mut load.sink.warnings;
         warnings.add("missing-start", self.no_start, format!("rows of table {table} without a start: left out"));
-        warnings.add("no-timestamps", self.no_time, format!("rows of table {table} with start and end 0 (the profiler lost their time): left out"));
+        warnings.add(
+            "no-timestamps",
+            self.no_time,
+            format!("rows of table {table} with start and end 0 (the profiler lost their time): left out"),
+        );
         let message = match self.assumed {
-            Some(_) => format!("rows of table {table} without a process: counted to the only process that made CUDA calls"),
-            None => format!("rows of table {table} without a process: shown as a process of their own, without launches"),
+            Some(_) => {
+                format!("rows of table {table} without a process: counted to the only process that made CUDA calls")
+            }
+            None => {
+                format!("rows of table {table} without a process: shown as a process of their own, without launches")
+            }
         };
         warnings.add("missing-process", self.no_process, message);
     }
@@ -227,7 +236,11 @@ pub(crate) fn read_graphs(load: &mut Load<'_>) -> Result<(), LoadError> {
         }
     })?;
     tally.report(load, &GRAPH);
-    load.sink.warnings.add("graph-without-time", host, "graph executions without a time or a device (their first node runs on the host): left out");
+    load.sink.warnings.add(
+        "graph-without-time",
+        host,
+        "graph executions without a time or a device (their first node runs on the host): left out",
+    );
     Ok(())
 }
 

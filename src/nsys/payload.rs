@@ -44,7 +44,11 @@ fn entries(connection: &Connection, tables: &[String], domain: i64, schema: i64)
     let rows = statement.query_map([domain, schema], |row| {
         let name = row.get_ref(0)?.as_bytes_or_null().ok().flatten().unwrap_or_default();
         let offset = row.get_ref(2)?.as_i64().ok().and_then(|offset| usize::try_from(offset).ok());
-        Ok(Entry { name: String::from_utf8_lossy(name).into_owned(), kind: row.get_ref(1)?.as_i64().unwrap_or(0), offset })
+        Ok(Entry {
+            name: String::from_utf8_lossy(name).into_owned(),
+            kind: row.get_ref(1)?.as_i64().unwrap_or(0),
+            offset,
+        })
     });
     rows.ok()?.collect::<Result<_, _>>().ok()
 }

@@ -106,11 +106,9 @@ pub(crate) fn plan(table: &Table, columns: &[WantedColumn], without: &str, warni
         match (found, column.need) {
             (Some(_), _) | (None, Need::Spare) => {}
             (None, Need::Required) => lost.push(column.name),
-            (None, Need::Wanted(unknown)) => warnings.add(
-                "missing-column",
-                1,
-                format!("table {name} has no column {}: {unknown}", column.name),
-            ),
+            (None, Need::Wanted(unknown)) => {
+                warnings.add("missing-column", 1, format!("table {name} has no column {}: {unknown}", column.name));
+            }
         }
         picked.push((found, column.kind));
     }
@@ -172,7 +170,10 @@ mod tests {
         assert!(plan(&table(&["START", "y"]), &columns, "", &mut warnings).is_some());
         let found = warnings.take();
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].code, found[0].message.as_str()), ("missing-column", "table T has no column streamId: streams are unknown"));
+        assert_eq!(
+            (found[0].code, found[0].message.as_str()),
+            ("missing-column", "table T has no column streamId: streams are unknown")
+        );
     }
 
     #[test]
@@ -181,6 +182,10 @@ mod tests {
         assert!(plan(&table(&["end"]), &[required("start")], "Kernels are unknown.", &mut warnings).is_none());
         let found = warnings.take();
         assert_eq!(found[0].code, "unusable-table");
-        assert!(found[0].message.contains("no column start (it has end). Kernels are unknown."), "{}", found[0].message);
+        assert!(
+            found[0].message.contains("no column start (it has end). Kernels are unknown."),
+            "{}",
+            found[0].message
+        );
     }
 }

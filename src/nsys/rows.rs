@@ -7,10 +7,9 @@
 //! Cost: one prepared statement per connection and query; no allocation per row once the batch has grown to its size.
 
 use super::schema::{Table, quoted};
+use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 /// Rows of a full batch, and row numbers that one reader takes at a time.
 pub(crate) const BATCH_ROWS: usize = 8192;
@@ -133,7 +132,8 @@ impl Batch {
             Column::Int(_) => 0,
             Column::Text(values) => values.bytes.len(),
         };
-        self.rows >= BATCH_ROWS || self.columns.iter().map(text_bytes).max().is_some_and(|most| most >= BATCH_TEXT_BYTES)
+        self.rows >= BATCH_ROWS
+            || self.columns.iter().map(text_bytes).max().is_some_and(|most| most >= BATCH_TEXT_BYTES)
     }
 
     fn push(&mut self, row: &rusqlite::Row<'_>, numbered: bool) -> rusqlite::Result<()> {
@@ -172,9 +172,9 @@ fn bent(value: ValueRef<'_>) -> i64 {
     match value {
         ValueRef::Integer(number) => number,
         ValueRef::Real(number) => whole(number),
-        ValueRef::Text(bytes) => std::str::from_utf8(bytes).map(str::trim).map_or(NULL, |text| {
-            text.parse().unwrap_or_else(|_| text.parse().map_or(NULL, whole))
-        }),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes)
+            .map(str::trim)
+            .map_or(NULL, |text| text.parse().unwrap_or_else(|_| text.parse().map_or(NULL, whole))),
         ValueRef::Null | ValueRef::Blob(_) => NULL,
     }
 }
@@ -221,7 +221,8 @@ impl Query {
     /// First and last row number; `None` for an empty table. Touches only the edges of the table.
     pub fn bounds(&self, connection: &Connection) -> Result<Option<(i64, i64)>, RowError> {
         let sql = format!("SELECT (SELECT min(rowid) FROM {0}), (SELECT max(rowid) FROM {0})", self.table);
-        let (first, last) = connection.query_row(&sql, [], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))?;
+        let (first, last) =
+            connection.query_row(&sql, [], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))?;
         Ok(first.zip(last))
     }
 
@@ -300,59 +301,6 @@ fn fill(
     Ok(())
 }
 
-/// Opens the database so that neither it nor its folder is ever written.
-///
-/// `immutable` tells SQLite that nobody changes the file: it takes no lock and makes no helper file. Nothing is mapped
-/// into memory: a mapping counts as the program's own memory, and reading past a cut-off end would end the program.
-pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = open_uri(path, "immutable=1")?;
-    connection.execute_batch(
-        "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;
-         PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
-    )?;
-    Ok(connection)
-}
-
-/// True when another program holds the database locked for writing. Only for databases without a write-ahead log: asking
-/// one with a log would make files beside it.
-pub(crate) fn is_locked(path: &Path) -> bool {
-    let ask = || -> rusqlite::Result<()> {
-        let connection = open_uri(path, "mode=ro")?;
-        connection.busy_timeout(std::time::Duration::ZERO)?;
-        connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
-    };
-    let code = ask().err().and_then(|error| error.sqlite_error_code());
-    matches!(code, Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
-}
-
-fn open_uri(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(uri(path, parameters), flags)
-}
-
-/// The path as a `file:` URI; every byte that has a meaning in one is escaped.
-fn uri(path: &Path, parameters: &str) -> String {
-    let mut uri = String::from("file:");
-    if cfg!(windows) {
-        uri.push_str("///");
-    }
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => uri.push(char::from(*byte)),
-            b'\\' if cfg!(windows) => uri.push('/'),
-            b':' if cfg!(windows) => uri.push(':'),
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    // Two slashes at the start would name a host.
-    if uri.starts_with("file://") && cfg!(not(windows)) {
-        uri.insert_str("file:".len(), "//");
-    }
-    uri.push('?');
-    uri.push_str(parameters);
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::schema::Schema;
@@ -379,14 +327,19 @@ mod tests {
 
     #[test]
     fn whatever_stands_in_a_number_column_is_read_as_a_number_or_as_missing() {
-        let (connection, table) =
-            table("CREATE TABLE t(a); INSERT INTO t VALUES (7), (NULL), (2.5), (' 12 '), ('1e3'), ('x'), (x'01'), (9e999);");
-        let query = Query::new(&table, &[(Some("a"), ColumnKind::Int), (Some("a"), ColumnKind::Text), (None, ColumnKind::Int)]);
+        let (connection, table) = table(
+            "CREATE TABLE t(a); INSERT INTO t VALUES (7), (NULL), (2.5), (' 12 '), ('1e3'), ('x'), (x'01'), (9e999);",
+        );
+        let query =
+            Query::new(&table, &[(Some("a"), ColumnKind::Int), (Some("a"), ColumnKind::Text), (None, ColumnKind::Int)]);
         assert_eq!(ints(&connection, &query, None), [Some(7), None, Some(2), Some(12), Some(1000), None, None, None]);
         let mut batch = Batch::new(&query);
         read(&connection, &query, Some(2..=4), &mut batch, &mut |batch| {
             assert_eq!((batch.len(), batch.odd(), batch.row_number(0)), (3, 2, 2));
-            assert_eq!([batch.text(1, 0), batch.text(1, 1), batch.text(1, 2)], [None, Some(&b"2.5"[..]), Some(b" 12 ")]);
+            assert_eq!(
+                [batch.text(1, 0), batch.text(1, 1), batch.text(1, 2)],
+                [None, Some(&b"2.5"[..]), Some(b" 12 ")]
+            );
             assert_eq!(batch.int(2, 0), None);
             Flow::Continue
         })
@@ -423,10 +376,5 @@ mod tests {
         })
         .unwrap();
         assert_eq!(calls, 1);
-    }
-
-    #[test]
-    fn every_special_byte_of_a_path_is_escaped() {
-        assert_eq!(uri(Path::new("/a b/ü?#%.sqlite"), "immutable=1"), "file:/a%20b/%C3%BC%3F%23%25.sqlite?immutable=1");
     }
 }

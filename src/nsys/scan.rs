@@ -4,8 +4,9 @@
 //! takes the runs in turn, so the order never depends on timing. Each reader may be [`AHEAD`] batches ahead; batches are
 //! reused. Cost: at most `readers * (AHEAD + 2)` batches of memory, however big the table.
 
+use super::connect::connect;
 use super::progress::Progress;
-use super::rows::{BATCH_ROWS, Batch, Flow, Query, RowError, connect, read};
+use super::rows::{BATCH_ROWS, Batch, Flow, Query, RowError, read};
 use rusqlite::Connection;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -246,8 +247,9 @@ mod tests {
 
     #[test]
     fn row_numbers_far_apart_are_not_walked_one_by_one() {
-        let (_folder, path) =
-            file("CREATE TABLE t(a); INSERT INTO t(rowid, a) VALUES (-9223372036854775808, 1), (9223372036854775807, 2);");
+        let (_folder, path) = file(
+            "CREATE TABLE t(a); INSERT INTO t(rowid, a) VALUES (-9223372036854775808, 1), (9223372036854775807, 2);",
+        );
         assert_eq!(numbers(&path, 2).0, [1, 2]);
     }
 

@@ -41,7 +41,8 @@ pub(crate) struct Found {
 impl Schema {
     /// Reads the names of all tables and views.
     pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let sql = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+        let sql =
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         let mut names = Vec::new();

@@ -52,8 +52,7 @@ fn facts(export: &ExportReport) -> String {
         let memory = gpu.memory_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes);
         vec!["GPU".to_owned(), format!("{}, {memory}", gpu.name)]
     }));
-    let tables: Vec<Vec<String>> =
-        export.tables.iter().map(|t| vec![t.table.clone(), format::count(t.rows)]).collect();
+    let tables: Vec<Vec<String>> = export.tables.iter().map(|t| vec![t.table.clone(), format::count(t.rows)]).collect();
     table("  ", &rows) + &section("Tables", &tables)
 }
 

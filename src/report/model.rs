@@ -1,6 +1,8 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
-use crate::analysis::{Analysis, CollectiveSum, Limit, Partition, RankAnalysis, Step, StepEdge, Steps};
+use crate::analysis::{
+    Analysis, CollectiveSum, Family, KernelSum, Limit, Partition, RankAnalysis, Step, StepEdge, Steps,
+};
 use crate::format;
 use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
 use serde::Serialize;
@@ -106,6 +108,12 @@ pub struct RankReport {
     pub parts: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<&'static str, CollectiveSum>,
+    /// Kernel time by family.
+    pub families: BTreeMap<Family, KernelSum>,
+    /// Kernels that communicate and compute at once (compute in the partition).
+    pub fused: BTreeMap<&'static str, KernelSum>,
+    /// Kernels that no rule knows and that take at least 1 % of the compute time.
+    pub unclassified: Vec<UnclassifiedReport>,
     /// Common part of the step names.
     pub step_stem: Option<String>,
     /// True when the steps are a guess from repeating kernels.
@@ -114,6 +122,16 @@ pub struct RankReport {
     pub steps: Vec<StepReport>,
     /// Means over the typical ones.
     pub typical_step: Option<TypicalReport>,
+}
+
+/// A kernel that no rule knows.
+#[derive(Debug, Serialize)]
+pub struct UnclassifiedReport {
+    /// Full name.
+    pub name: String,
+    /// Count and time.
+    #[serde(flatten)]
+    pub sum: KernelSum,
 }
 
 /// One step.
@@ -214,6 +232,14 @@ impl RankReport {
             end_ns: numbers.span.end_ns,
             parts: numbers.whole,
             collectives: numbers.collectives.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            families: numbers.kernels.families.clone(),
+            fused: numbers.kernels.fused.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            unclassified: numbers
+                .kernels
+                .unclassified
+                .iter()
+                .map(|(name, sum)| UnclassifiedReport { name: trace.op_full_name(*name).to_owned(), sum: *sum })
+                .collect(),
             step_stem: steps.map(|s| s.stem.clone()),
             steps_estimated: steps.is_some_and(|s| s.estimated),
             steps: steps.map_or_else(Vec::new, |s| s.steps.iter().map(|step| StepReport::of(s, step)).collect()),

@@ -37,6 +37,9 @@ mod tests {
     #[test]
     fn numbers_line_up_on_the_right() {
         let row = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
-        assert_eq!(table(" ", &[row("idle", "5 ms"), row("compute", "12.3 ms")]), " idle        5 ms\n compute  12.3 ms\n");
+        assert_eq!(
+            table(" ", &[row("idle", "5 ms"), row("compute", "12.3 ms")]),
+            " idle        5 ms\n compute  12.3 ms\n"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::table::table;
 use super::{Capture, ExportReport, RankReport, Report, StepReport};
-use crate::analysis::{Part, Partition, StepEdge};
+use crate::analysis::{KernelSum, Part, Partition, StepEdge};
 use crate::format;
 
 /// The report of some captures as text.
@@ -27,7 +27,8 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
 
 /// One line on a file.
 pub(super) fn heading(export: &ExportReport) -> String {
-    let version = export.nsys_version.as_deref().map_or_else(|| "nsys of unknown version".to_owned(), |v| format!("nsys {v}"));
+    let version =
+        export.nsys_version.as_deref().map_or_else(|| "nsys of unknown version".to_owned(), |v| format!("nsys {v}"));
     let captured = export.captured_utc.as_deref().map(|at| format!(", captured {at}")).unwrap_or_default();
     let host = export.host.as_deref().map(|host| format!(", host {host}")).unwrap_or_default();
     format!("{}  ({}, {version}{captured}{host})\n", export.path, format::bytes(export.file_bytes))
@@ -35,7 +36,8 @@ pub(super) fn heading(export: &ExportReport) -> String {
 
 fn rank_text(rank: &RankReport) -> String {
     let gpu = rank.gpu.as_deref().unwrap_or("GPU model not recorded");
-    let mut text = format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
+    let mut text =
+        format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
     text.push_str(&format!(
         "  {} kernels ({} communication), {} copies and fills, {} graph blocks, primary stream {}\n",
         format::count(rank.kernels),
@@ -58,7 +60,27 @@ fn rank_text(rank: &RankReport) -> String {
         text.push('\n');
         text.push_str(&table("  ", &rows));
     }
+    text.push_str(&kernels_text(rank));
     text.push_str(&steps_text(rank));
+    text
+}
+
+/// Kernel time by family, and what no rule knows.
+fn kernels_text(rank: &RankReport) -> String {
+    let mut rows = vec![row(&["Kernels", "count", "total"])];
+    let cells = |name: String, sum: &KernelSum| vec![name, format::count(sum.count), format::duration(sum.total_ns)];
+    rows.extend(rank.families.iter().map(|(family, sum)| cells(family.text().to_owned(), sum)));
+    rows.extend(rank.fused.iter().map(|(kind, sum)| cells(format!("fused {kind}"), sum)));
+    if rows.len() == 1 {
+        return String::new();
+    }
+    let mut text = format!("\n{}", table("  ", &rows));
+    if !rank.unclassified.is_empty() {
+        text.push_str("\n  Kernels that no rule knows (give them a class with --rules)\n");
+        let rows: Vec<Vec<String>> =
+            rank.unclassified.iter().map(|k| cells(format::one_line(&k.name, 80), &k.sum)).collect();
+        text.push_str(&table("    ", &rows));
+    }
     text
 }
 
@@ -128,7 +150,8 @@ pub(super) fn open_questions(export: &ExportReport) -> String {
     if !export.warnings.is_empty() {
         text.push_str(&format!("\nWarnings, {}\n", export.path));
         for warning in &export.warnings {
-            let times = if warning.count > 1 { format!(" ({} times)", format::count(warning.count)) } else { String::new() };
+            let times =
+                if warning.count > 1 { format!(" ({} times)", format::count(warning.count)) } else { String::new() };
             text.push_str(&format!("  {}: {}{times}\n", warning.code, format::one_line(&warning.message, 400)));
         }
     }

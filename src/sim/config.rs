@@ -105,9 +105,9 @@ pub struct JobConfig {
     pub loader_nvtx: bool,
     /// Copy batches on a stream of their own.
     pub prefetch_stream: bool,
-    /// Step whose batch takes longer, counted from 0.
-    pub slow_loader_step: Option<u32>,
-    /// Milliseconds that batch takes.
+    /// Steps whose batch comes late, counted from 0.
+    pub slow_loader_steps: Vec<u32>,
+    /// Milliseconds the training thread waits for such a batch.
     pub slow_loader_ms: f64,
 
     /// Calls of `.item()` per step, each of which drains the GPU.
@@ -118,6 +118,8 @@ pub struct JobConfig {
     pub item_host_us: f64,
     /// The copy call itself blocks, as with pageable memory; else the stream synchronisation after it does.
     pub item_blocks_in_copy: bool,
+    /// Wait for the whole device at the end of each step, as a hand-written timer does.
+    pub device_sync: bool,
     /// Microseconds of Python or C++ between two launches.
     pub host_us: f64,
     /// Extra small kernels per layer and direction.
@@ -128,8 +130,8 @@ pub struct JobConfig {
     pub alloc_churn: u32,
     /// Milliseconds each of those calls takes.
     pub alloc_ms: f64,
-    /// Step in which Python collects garbage, counted from 0; each rank does so one step later than the one before.
-    pub gc_step: Option<u32>,
+    /// Steps in which rank 0 collects garbage, counted from 0; each rank does so one step later than the one before.
+    pub gc_steps: Vec<u32>,
     /// Milliseconds of that pause.
     pub gc_ms: f64,
     /// CUDA graphs.
@@ -139,18 +141,18 @@ pub struct JobConfig {
     /// Milliseconds of one-time work in the first step (libraries, compilation), besides module loads.
     pub warmup_ms: f64,
 
-    /// Rank with the factors below.
-    pub straggler: Option<u32>,
-    /// Its matrix products take this much longer.
+    /// Ranks with the factors below.
+    pub stragglers: Vec<u32>,
+    /// Their matrix products take this much longer.
     pub compute_factor: f64,
-    /// Its data loading takes this much longer.
+    /// Their data loading takes this much longer.
     pub data_factor: f64,
-    /// Its host code takes this much longer.
+    /// Their host code takes this much longer.
     pub host_factor: f64,
-    /// All its kernels take this much longer.
+    /// All their kernels take this much longer.
     pub clock_factor: f64,
-    /// Rank that issues one extra all-reduce at the end, which no other rank joins.
-    pub extra_collective: Option<u32>,
+    /// Ranks that issue one extra all-reduce at the end, each on its own.
+    pub extra_collectives: Vec<u32>,
 
     /// Milliseconds that each rank's capture started earlier than the job, per rank; missing ones are 0.
     pub clock_offset_ms: Vec<f64>,
@@ -167,6 +169,8 @@ pub struct JobConfig {
     pub nvtx_ops: bool,
     /// NCCL's own ranges in their domain, with registered strings.
     pub nvtx_nccl: bool,
+    /// NCCL's ranges carry communicator and size, as exports made with their binary data do (2026.2 only).
+    pub nccl_payloads: bool,
     /// Record OS runtime calls.
     pub osrt: bool,
     /// All ranks in one export, as nsys around a launcher gives.
@@ -206,28 +210,29 @@ impl Default for JobConfig {
             loader_workers: 4,
             loader_nvtx: true,
             prefetch_stream: true,
-            slow_loader_step: Some(5),
+            slow_loader_steps: vec![5],
             slow_loader_ms: 90.0,
             item_per_step: 1,
             item_every: 1,
             item_host_us: 350.0,
             item_blocks_in_copy: false,
+            device_sync: false,
             host_us: 6.0,
             tiny_kernels: 0,
             optimizer_kernels: 0,
             alloc_churn: 0,
             alloc_ms: 0.5,
-            gc_step: None,
+            gc_steps: Vec::new(),
             gc_ms: 0.0,
             cuda_graphs: CudaGraphs::Off,
             offload_mb: 0.0,
             warmup_ms: 90.0,
-            straggler: None,
+            stragglers: Vec::new(),
             compute_factor: 1.0,
             data_factor: 1.0,
             host_factor: 1.0,
             clock_factor: 1.0,
-            extra_collective: None,
+            extra_collectives: Vec::new(),
             clock_offset_ms: Vec::new(),
             wall_error_ms: Vec::new(),
             drift_ppm: Vec::new(),
@@ -235,6 +240,7 @@ impl Default for JobConfig {
             nvtx_layers: true,
             nvtx_ops: false,
             nvtx_nccl: true,
+            nccl_payloads: true,
             osrt: false,
             one_file: false,
             schema: SchemaVersion::V2026_2,
@@ -331,9 +337,9 @@ impl JobConfig {
         if !self.hidden.is_multiple_of(self.heads) {
             return bad("heads", &format!("must divide the hidden size ({})", self.hidden));
         }
-        for (field, rank) in [("straggler", self.straggler), ("extra-collective", self.extra_collective)] {
-            if rank.is_some_and(|rank| rank >= self.ranks) {
-                return bad(field, &format!("must be a rank below {}", self.ranks));
+        for (field, ranks) in [("stragglers", &self.stragglers), ("extra-collectives", &self.extra_collectives)] {
+            if ranks.iter().any(|rank| *rank >= self.ranks) {
+                return bad(field, &format!("must be ranks below {}", self.ranks));
             }
         }
         if self.cuda_graphs == CudaGraphs::Blocks && !self.schema.has_graph_blocks() {

@@ -13,7 +13,7 @@ use super::program::{HostOp, Label, Role};
 use super::record::{Clock, Recorder, Sink};
 use super::rng::Rng;
 use super::schedule::Programmer;
-use super::strings::Strings;
+use super::strings::{NCCL_DOMAIN, Strings};
 use super::truth::Truth;
 use crate::nsys::write::{NvtxRow, Place, RangeText};
 use std::cmp::Reverse;
@@ -23,9 +23,6 @@ use std::collections::BinaryHeap;
 pub(super) const THREADS: usize = 2;
 pub(super) const MAIN: usize = 0;
 pub(super) const AUTOGRAD: usize = 1;
-
-/// Domain of NCCL's ranges.
-pub(super) const NCCL_DOMAIN: i64 = 1;
 
 /// Later than anything in a job, with room for a clock's offset.
 const ALWAYS: i64 = i64::MAX / 2;
@@ -141,7 +138,7 @@ impl<'a> Engine<'a> {
             let of = |values: &[f64]| values.get(rank as usize).copied().unwrap_or(0.0);
             let clock =
                 Clock { offset_ns: (of(&cfg.clock_offset_ms) * 1e6).round() as i64, drift_ppm: of(&cfg.drift_ppm) };
-            let straggles = cfg.straggler == Some(rank);
+            let straggles = cfg.stragglers.contains(&rank);
             let factor = |value: f64| if straggles { value } else { 1.0 };
             let thread = |at: usize| Thread {
                 // Processes do not start at the same instant.
@@ -293,7 +290,14 @@ impl<'a> Engine<'a> {
         if self.cfg.nvtx && self.cfg.nvtx_nccl {
             let text = RangeText::Own("NCCL".into());
             let global_tid = state.threads[MAIN].global_tid;
-            state.recorder.nvtx(NvtxRow { start_ns: 1_000_000, end_ns: None, text, global_tid, domain: NCCL_DOMAIN });
+            state.recorder.nvtx(NvtxRow {
+                start_ns: 1_000_000,
+                end_ns: None,
+                text,
+                global_tid,
+                domain: NCCL_DOMAIN,
+                payload: None,
+            });
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::config::CudaGraphs;
 use super::device::{Item, Op, Task};
-use super::engine::{AUTOGRAD, Call, Engine, MAIN, NCCL_DOMAIN, THREADS};
-use super::program::{HostOp, Label, Role};
+use super::engine::{AUTOGRAD, Call, Engine, MAIN, THREADS};
+use super::program::{HostOp, Role};
 use super::strings::{Function, Strings};
 use crate::nsys::write::{ApiRow, EventRow, NvtxRow, OsRow, Place, RangeText, SyncRow};
 
@@ -36,7 +36,9 @@ impl Engine<'_> {
             }
             HostOp::Query => self.plain_call(rank, thread, Function::IsCapturing, QUERY_NS),
             HostOp::Malloc => self.plain_call(rank, thread, Function::Malloc, self.cfg.alloc_ms * 1e6),
-            HostOp::Free => return self.free(rank, thread),
+            // cudaFree waits for the whole device.
+            HostOp::Free => return self.drain(rank, thread, Function::Free, self.cfg.alloc_ms * 1e6),
+            HostOp::SyncDevice => return self.drain(rank, thread, Function::DeviceSynchronize, SYNC_NS),
             HostOp::Kernel(id) => {
                 return self.launch(rank, thread, Role::Compute, Task::Kernel { id, graph_node: None });
             }
@@ -239,8 +241,8 @@ impl Engine<'_> {
         true
     }
 
-    /// cudaFree waits for the whole device.
-    fn free(&mut self, rank: usize, thread: usize) -> bool {
+    /// A call that waits for every stream and takes `ns` more. Only some of those leave a synchronisation record.
+    fn drain(&mut self, rank: usize, thread: usize, function: Function, ns: f64) -> bool {
         let call = self.begin(rank, thread, BRIEF_NS * 2.0);
         let mut done_ns = call.start_ns;
         for role in Role::ALL {
@@ -250,8 +252,13 @@ impl Engine<'_> {
                 None => return false,
             }
         }
-        let end_ns = done_ns + self.cost(rank, thread, self.cfg.alloc_ms * 1e6);
-        self.end(rank, thread, Function::Free, end_ns);
+        let end_ns = done_ns + self.cost(rank, thread, ns);
+        self.end(rank, thread, function, end_ns);
+        if function == Function::DeviceSynchronize {
+            let (start_ns, end_ns, place) = (call.start_ns + 300, end_ns - 300, self.ranks[rank].place);
+            let row = SyncRow { start_ns, end_ns, place, correlation: call.correlation, sync_type: 4, event: None };
+            self.ranks[rank].recorder.sync(row);
+        }
         true
     }
 
@@ -288,20 +295,12 @@ impl Engine<'_> {
         if !self.cfg.nvtx {
             return;
         }
-        let registered = match label {
-            Label::GroupStart => Some(0),
-            Label::GroupEnd => Some(1),
-            Label::AllReduce => Some(2),
-            Label::Send => Some(3),
-            Label::Recv => Some(4),
-            _ => None,
+        let global_tid = host.global_tid;
+        let row = NvtxRow {
+            end_ns: Some(host.now_ns),
+            ..self.strings.range(label, start_ns, global_tid, self.cfg.nccl_payloads)
         };
-        let (text, domain) = match registered {
-            Some(call) => (RangeText::Registered(self.strings.nccl(call)), NCCL_DOMAIN),
-            None => (RangeText::Own(text(label).into()), 0),
-        };
-        let (end_ns, global_tid) = (Some(host.now_ns), host.global_tid);
-        state.recorder.nvtx(NvtxRow { start_ns, end_ns, text, global_tid, domain });
+        state.recorder.nvtx(row);
     }
 
     /// A range with a unique name around a launch.
@@ -311,7 +310,7 @@ impl Engine<'_> {
         host.now_ns = end_ns + RANGE_NS;
         let (end_ns, global_tid) = (Some(host.now_ns), host.global_tid);
         let text = RangeText::Own(format!("aten::op, op_id = {number}").into());
-        state.recorder.nvtx(NvtxRow { start_ns: before_ns + 1, end_ns, text, global_tid, domain: 0 });
+        state.recorder.nvtx(NvtxRow { start_ns: before_ns + 1, end_ns, text, global_tid, domain: 0, payload: None });
     }
 
     fn fetch(&mut self, rank: usize, thread: usize) {
@@ -378,21 +377,5 @@ impl Engine<'_> {
         host.now_ns = asleep_ns.max(told_ns) + WAKE_NS;
         let woken_ns = host.now_ns;
         self.os_call(rank, thread, Function::CondWait, asleep_ns + 2_000, woken_ns - 2_000);
-    }
-}
-
-/// Text of a range.
-fn text(label: Label) -> String {
-    let numbered = |name: &str, micro: Option<u32>| micro.map_or_else(|| name.to_owned(), |m| format!("{name} mb {m}"));
-    match label {
-        Label::Step(number) => format!("step {number}"),
-        Label::DataLoader => "dataloader".to_owned(),
-        Label::Pipeline { stage, of } => format!("pipeline stage {stage} of {of}"),
-        Label::Forward(micro) => numbered("forward", micro),
-        Label::Backward(micro) => numbered("backward", micro),
-        Label::Layer(layer) => format!("layer {layer}"),
-        Label::LayerBackward(layer) => format!("layer {layer} backward"),
-        Label::Optimizer => "optimizer".to_owned(),
-        Label::GroupStart | Label::GroupEnd | Label::AllReduce | Label::Send | Label::Recv => String::new(),
     }
 }

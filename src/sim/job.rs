@@ -113,6 +113,7 @@ fn capture_info(cfg: &JobConfig, truth: &Truth, ranks: std::ops::Range<u32>, end
         gpus: gpus(cfg),
         processes: ranks.map(|rank| process(cfg, rank)).collect(),
         environment,
+        payload_domain: (cfg.nvtx && cfg.nvtx_nccl && cfg.nccl_payloads).then_some(super::strings::NCCL_DOMAIN),
         graph_nodes: cfg.cuda_graphs == super::config::CudaGraphs::Nodes,
     }
 }

@@ -13,7 +13,8 @@ const TAKE_NS: f64 = 180_000.0;
 pub(super) struct Loader {
     workers: usize,
     batch_ns: f64,
-    slow: Option<(usize, i64)>,
+    late_batches: Vec<u32>,
+    late_ns: i64,
     rng: Rng,
     /// When each batch was ready, and when it was taken.
     ready_ns: Vec<i64>,
@@ -22,11 +23,12 @@ pub(super) struct Loader {
 
 impl Loader {
     pub(super) fn new(cfg: &JobConfig, rank: u32) -> Self {
-        let factor = if cfg.straggler == Some(rank) { cfg.data_factor } else { 1.0 };
+        let factor = if cfg.stragglers.contains(&rank) { cfg.data_factor } else { 1.0 };
         Self {
             workers: cfg.loader_workers as usize,
             batch_ns: cfg.loader_ms * 1e6 * factor,
-            slow: cfg.slow_loader_step.map(|step| (step as usize, (cfg.slow_loader_ms * 1e6) as i64)),
+            late_batches: cfg.slow_loader_steps.clone(),
+            late_ns: (cfg.slow_loader_ms * 1e6) as i64,
             rng: Rng::new(cfg.seed, (u64::from(rank) << 8) + 9),
             ready_ns: Vec::new(),
             taken_ns: Vec::new(),
@@ -48,7 +50,7 @@ impl Loader {
             free + cost + (spread * self.batch_ns) as i64
         };
         self.ready_ns.push(ready);
-        let late = self.slow.filter(|(slow, _)| *slow == batch).map_or(0, |(_, late)| late);
+        let late = if self.late_batches.contains(&(batch as u32)) { self.late_ns } else { 0 };
         let taken = now_ns.max(ready).max(now_ns + late) + self.rng.scatter(TAKE_NS, 0.2);
         self.taken_ns.push(taken);
         taken
@@ -74,14 +76,16 @@ mod tests {
 
     #[test]
     fn workers_that_keep_up_are_not_waited_for_after_the_first_batch() {
-        let cfg = JobConfig { loader_ms: 40.0, loader_workers: 2, slow_loader_step: None, ..JobConfig::default() };
+        let cfg =
+            JobConfig { loader_ms: 40.0, loader_workers: 2, slow_loader_steps: Vec::new(), ..JobConfig::default() };
         let waits = waits(&cfg, 50_000_000, 10);
         assert!(waits[0] > 38_000_000 && waits[1..].iter().all(|wait| *wait < 1_000_000), "{waits:?}");
     }
 
     #[test]
     fn workers_that_do_not_keep_up_set_the_pace() {
-        let cfg = JobConfig { loader_ms: 400.0, loader_workers: 4, slow_loader_step: None, ..JobConfig::default() };
+        let cfg =
+            JobConfig { loader_ms: 400.0, loader_workers: 4, slow_loader_steps: Vec::new(), ..JobConfig::default() };
         let total: i64 = waits(&cfg, 20_000_000, 41).iter().map(|wait| wait + 20_000_000).sum();
         let per_batch = total / 41;
         assert!((98_000_000..115_000_000).contains(&per_batch), "{per_batch}");

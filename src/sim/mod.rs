@@ -5,7 +5,7 @@
 //! where and why is known ([`Truth`]), which makes the job the fixture of the tests and the source of the demo.
 //! It writes exports with the tables of a real nsys version ([`simulate_to_dir`]).
 //!
-//! Cost: about 4 microseconds per operation with its call, writing included; memory for one step per rank.
+//! Cost: about 3 microseconds per operation with its call, writing included; memory for one step per rank.
 
 mod collective;
 mod config;
@@ -22,6 +22,7 @@ mod program;
 mod record;
 mod rng;
 mod schedule;
+mod settings;
 mod strings;
 mod truth;
 
@@ -45,6 +46,14 @@ pub enum SimError {
     Config {
         /// The field, spelled as its flag.
         field: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A setting could not be read.
+    #[error("{setting}: {why}")]
+    Setting {
+        /// The setting as given.
+        setting: String,
         /// What is wrong with it.
         why: String,
     },

@@ -24,7 +24,7 @@ pub fn bench_config(kernels: u64) -> JobConfig {
         ranks: 1,
         batch: 1,
         loader_ms: 1.0,
-        slow_loader_step: None,
+        slow_loader_steps: Vec::new(),
         tiny_kernels: 300,
         item_per_step: 0,
         warmup_ms: 0.0,
@@ -40,18 +40,19 @@ pub fn bench_config(kernels: u64) -> JobConfig {
 pub fn presets() -> Vec<Preset> {
     let demo = JobConfig::default();
     // Nothing stands out: scalars are read rarely and batches are always there.
-    let healthy = JobConfig { slow_loader_step: None, item_every: 50, comm_gbps: 200.0, ..demo.clone() };
+    let healthy = JobConfig { slow_loader_steps: Vec::new(), item_every: 50, comm_gbps: 200.0, ..demo.clone() };
     let four = JobConfig { ranks: 4, ..healthy.clone() };
     let pipeline = JobConfig {
         ranks: 4,
         pp: 4,
         steps: 5,
-        layers: 16,
+        layers: 32,
         hidden: 2048,
         heads: 16,
-        vocab: 4096,
-        batch: 4,
+        vocab: 2048,
+        batch: 2,
         micro_batches: 8,
+        p2p_gbps: 200.0,
         item_every: 1000,
         nvtx_layers: false,
         ..healthy.clone()
@@ -68,12 +69,12 @@ pub fn presets() -> Vec<Preset> {
         job(
             "slow-loader",
             "loader workers cannot keep up; the wait has an NVTX name",
-            JobConfig { loader_ms: 600.0, ..healthy.clone() },
+            JobConfig { loader_ms: 900.0, ..healthy.clone() },
         ),
         job(
             "slow-loader-unnamed",
             "loader workers cannot keep up; the wait lies between two steps",
-            JobConfig { loader_ms: 600.0, loader_nvtx: false, ..healthy.clone() },
+            JobConfig { loader_ms: 900.0, loader_nvtx: false, ..healthy.clone() },
         ),
         job(
             "item-sync",
@@ -90,6 +91,11 @@ pub fn presets() -> Vec<Preset> {
                 item_blocks_in_copy: true,
                 ..healthy.clone()
             },
+        ),
+        job(
+            "device-sync",
+            "each step ends with a wait for the whole device and some Python after it",
+            JobConfig { device_sync: true, item_per_step: 0, host_us: 12.0, batch: 4, ..healthy.clone() },
         ),
         job(
             "tiny-kernels",
@@ -109,7 +115,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "gc-pause",
             "Python collects garbage for a while, on one rank after the other",
-            JobConfig { gc_step: Some(3), gc_ms: 180.0, item_every: 1, ..healthy.clone() },
+            JobConfig { gc_steps: vec![3], gc_ms: 180.0, item_every: 1, ..healthy.clone() },
         ),
         job(
             "attention-unfused",
@@ -141,18 +147,18 @@ pub fn presets() -> Vec<Preset> {
         job(
             "straggler-compute",
             "rank 2 of 4 has a quarter more to compute",
-            JobConfig { straggler: Some(2), compute_factor: 1.25, ..four.clone() },
+            JobConfig { stragglers: vec![2], compute_factor: 1.25, ..four.clone() },
         ),
         job(
             "straggler-data",
             "rank 2 of 4 waits for its data",
-            JobConfig { straggler: Some(2), loader_ms: 300.0, data_factor: 2.2, ..four.clone() },
+            JobConfig { stragglers: vec![2], loader_ms: 300.0, data_factor: 2.2, ..four.clone() },
         ),
         job(
             "straggler-host",
             "rank 2 of 4 runs its host code four times slower",
             JobConfig {
-                straggler: Some(2),
+                stragglers: vec![2],
                 batch: 2,
                 tiny_kernels: 20,
                 host_factor: 4.0,
@@ -163,12 +169,12 @@ pub fn presets() -> Vec<Preset> {
         job(
             "straggler-clock",
             "rank 2 of 4 has a slow clock: every kernel takes 1.25 times as long",
-            JobConfig { straggler: Some(2), clock_factor: 1.25, ..four.clone() },
+            JobConfig { stragglers: vec![2], clock_factor: 1.25, ..four.clone() },
         ),
         job(
             "clock-offset",
             "captures of four ranks began up to 7.3 s apart",
-            JobConfig { clock_offset_ms: vec![0.0, 7300.0, 1234.567_891, -20.0], ..four.clone() },
+            JobConfig { clock_offset_ms: vec![0.0, 7300.0, 1_234.567_891, -20.0], ..four.clone() },
         ),
         job(
             "wall-clock-wrong",
@@ -183,7 +189,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "extra-collective",
             "rank 1 of 4 issues one all-reduce more than the others",
-            JobConfig { extra_collective: Some(1), ..four.clone() },
+            JobConfig { extra_collectives: vec![1], ..four.clone() },
         ),
         job(
             "one-file",

@@ -31,9 +31,9 @@ pub(super) enum Label {
     Optimizer,
     GroupStart,
     GroupEnd,
-    AllReduce,
-    Send,
-    Recv,
+    AllReduce { comm: u32, bytes: u64 },
+    Send { comm: u32, bytes: u64, peer: u32 },
+    Recv { comm: u32, bytes: u64, peer: u32 },
 }
 
 /// Direction of a copy.
@@ -79,6 +79,7 @@ pub(super) enum HostOp {
         event: u32,
     },
     SyncStream(Role),
+    SyncDevice,
     Malloc,
     Free,
     Push(Label),

@@ -44,7 +44,7 @@ impl<'a> Programmer<'a> {
         if index == 0 {
             self.out.main.push(HostOp::Cpu((self.cfg.warmup_ms * 1e6) as i64));
         }
-        if self.cfg.gc_step.is_some_and(|step| step + self.rank == index) {
+        if self.cfg.gc_steps.iter().any(|step| step.saturating_add(self.rank) == index) {
             self.out.main.push(HostOp::Collect((self.cfg.gc_ms * 1e6) as i64));
         }
         if self.cfg.pp > 1 {
@@ -224,7 +224,11 @@ impl<'a> Programmer<'a> {
             HostOp::WaitEvent { role: Role::Reduce, event: ready },
         ]);
         if nccl {
-            out.extend([HostOp::Push(Label::AllReduce), HostOp::Pop, HostOp::Push(Label::GroupEnd)]);
+            out.extend([
+                HostOp::Push(Label::AllReduce { comm, bytes: bytes as u64 }),
+                HostOp::Pop,
+                HostOp::Push(Label::GroupEnd),
+            ]);
         }
         out.push(HostOp::Collective { role: Role::Reduce, comm, bytes: bytes as u64 });
         if nccl {
@@ -254,38 +258,45 @@ impl<'a> Programmer<'a> {
         let warm_up = (of - stage - 1).min(micros);
         self.out.main.push(HostOp::Push(Label::Pipeline { stage, of }));
         for micro in 0..warm_up {
-            self.exchange(Role::Previous, &[Label::Recv]);
+            self.exchange(Role::Previous, Transfer::Recv);
             self.forward(micro);
-            self.exchange(Role::Next, &[Label::Send]);
+            self.exchange(Role::Next, Transfer::Send);
         }
         if warm_up < micros {
-            self.exchange(Role::Previous, &[Label::Recv]);
+            self.exchange(Role::Previous, Transfer::Recv);
         }
         for micro in warm_up..micros {
             self.forward(micro);
-            self.exchange(Role::Next, &[Label::Send, Label::Recv]);
+            self.exchange(Role::Next, Transfer::Both);
             self.backward(micro - warm_up);
-            let both: &[Label] = if micro + 1 < micros { &[Label::Send, Label::Recv] } else { &[Label::Send] };
+            let both = if micro + 1 < micros { Transfer::Both } else { Transfer::Send };
             self.exchange(Role::Previous, both);
         }
         for micro in micros - warm_up..micros {
-            self.exchange(Role::Next, &[Label::Recv]);
+            self.exchange(Role::Next, Transfer::Recv);
             self.backward(micro);
-            self.exchange(Role::Previous, &[Label::Send]);
+            self.exchange(Role::Previous, Transfer::Send);
         }
         self.out.main.push(HostOp::Pop);
     }
 
     /// Sends to or receives from a neighbour, or both in one kernel; the compute stream waits for it.
-    fn exchange(&mut self, role: Role, calls: &[Label]) {
+    fn exchange(&mut self, role: Role, transfer: Transfer) {
         let Some(comm) = (if role == Role::Previous { self.comms.previous } else { self.comms.next }) else { return };
         let bytes = (self.cfg.tokens() * f64::from(self.cfg.hidden) * self.cfg.dtype.bytes()) as u64;
         let (ready, done) = (self.event(), self.event());
         let out = &mut self.out.main;
         out.extend([HostOp::Record { role: Role::Compute, event: ready }, HostOp::WaitEvent { role, event: ready }]);
         if self.cfg.nvtx_nccl {
+            // In a pair the earlier stage has number 0.
+            let peer = u32::from(role == Role::Next);
             out.extend([HostOp::Push(Label::GroupStart), HostOp::Pop]);
-            out.extend(calls.iter().flat_map(|call| [HostOp::Push(*call), HostOp::Pop]));
+            if transfer != Transfer::Recv {
+                out.extend([HostOp::Push(Label::Send { comm, bytes, peer }), HostOp::Pop]);
+            }
+            if transfer != Transfer::Send {
+                out.extend([HostOp::Push(Label::Recv { comm, bytes, peer }), HostOp::Pop]);
+            }
             out.push(HostOp::Push(Label::GroupEnd));
         }
         out.push(HostOp::Collective { role, comm, bytes });
@@ -323,11 +334,14 @@ impl<'a> Programmer<'a> {
                 });
             }
         }
-        if self.cfg.extra_collective == Some(self.rank) && index + 1 == self.cfg.steps {
+        if self.cfg.extra_collectives.contains(&self.rank) && index + 1 == self.cfg.steps {
             self.out.main.push(HostOp::Collective { role: Role::Reduce, comm: self.comms.alone, bytes: 4096 });
         }
         if self.cfg.item_per_step > 0 && index.is_multiple_of(self.cfg.item_every) {
             self.item();
+        }
+        if self.cfg.device_sync {
+            self.out.main.push(HostOp::SyncDevice);
         }
     }
 
@@ -343,6 +357,14 @@ impl<'a> Programmer<'a> {
         });
         self.out.main.extend([HostOp::SyncStream(Role::Compute), HostOp::Cpu((self.cfg.item_host_us * 1e3) as i64)]);
     }
+}
+
+/// What goes over the wire between two stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transfer {
+    Send,
+    Recv,
+    Both,
 }
 
 /// Gradient buckets while one backward pass is written.

@@ -1,7 +1,8 @@
 //! Texts of a job and their numbers, the same in every export it writes.
 
 use super::kernels::Catalog;
-use crate::nsys::write::{FIRST_STRING, StringId};
+use super::program::Label;
+use crate::nsys::write::{FIRST_STRING, NcclLayout, NcclPayload, NvtxRow, RangeText, StringId};
 
 /// CUDA API calls and OS functions, as exports name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,7 @@ pub(super) enum Function {
     EventRecord,
     StreamWaitEvent,
     StreamSynchronize,
+    DeviceSynchronize,
     IsCapturing,
     Malloc,
     Free,
@@ -23,7 +25,7 @@ pub(super) enum Function {
     Read,
 }
 
-const FUNCTIONS: [(Function, &str); 15] = [
+const FUNCTIONS: [(Function, &str); 16] = [
     (Function::LaunchKernel, "cudaLaunchKernel_v7000"),
     (Function::LaunchKernelEx, "cudaLaunchKernelExC_v11060"),
     (Function::MemcpyAsync, "cudaMemcpyAsync_v3020"),
@@ -31,6 +33,7 @@ const FUNCTIONS: [(Function, &str); 15] = [
     (Function::EventRecord, "cudaEventRecord_v3020"),
     (Function::StreamWaitEvent, "cudaStreamWaitEvent_v3020"),
     (Function::StreamSynchronize, "cudaStreamSynchronize_v3020"),
+    (Function::DeviceSynchronize, "cudaDeviceSynchronize_v3020"),
     (Function::IsCapturing, "cudaStreamIsCapturing_v10000"),
     (Function::Malloc, "cudaMalloc_v3020"),
     (Function::Free, "cudaFree_v3020"),
@@ -73,9 +76,49 @@ impl Strings {
         FIRST_STRING + function as StringId
     }
 
-    /// The registered name of an NCCL call, by its place in the order group start, group end, all-reduce, send, receive.
-    pub(super) const fn nccl(&self, call: usize) -> StringId {
-        self.first_nccl + call as StringId
+    /// The row of a range that began at `start_ns`. NCCL registers its names and has a domain of its own.
+    pub(super) fn range(&self, label: Label, start_ns: i64, global_tid: i64, payloads: bool) -> NvtxRow {
+        let payload = |layout, comm: u32, bytes, last: u32| {
+            let communicator = FIRST_COMMUNICATOR + u64::from(comm);
+            payloads.then_some(NcclPayload { layout, communicator, bytes, last: last.into() })
+        };
+        let (call, payload) = match label {
+            Label::GroupStart => (Some(0), None),
+            Label::GroupEnd => (Some(1), None),
+            Label::AllReduce { comm, bytes } => (Some(2), payload(NcclLayout::AllReduce, comm, bytes, 0)),
+            Label::Send { comm, bytes, peer } => (Some(3), payload(NcclLayout::Send, comm, bytes, peer)),
+            Label::Recv { comm, bytes, peer } => (Some(4), payload(NcclLayout::Recv, comm, bytes, peer)),
+            _ => (None, None),
+        };
+        let (text, domain) = match call {
+            Some(call) => (RangeText::Registered(self.first_nccl + call), NCCL_DOMAIN),
+            None => (RangeText::Own(text(label).into()), 0),
+        };
+        NvtxRow { start_ns, end_ns: None, text, global_tid, domain, payload }
+    }
+}
+
+/// Domain of NCCL's ranges.
+pub(super) const NCCL_DOMAIN: i64 = 1;
+/// NCCL numbers communicators by a hash; any numbers do that all ranks share.
+const FIRST_COMMUNICATOR: u64 = 0x1f4a_8c02_96d3_7000;
+
+/// Text of a range.
+fn text(label: Label) -> String {
+    let numbered = |name: &str, micro: Option<u32>| micro.map_or_else(|| name.to_owned(), |m| format!("{name} mb {m}"));
+    match label {
+        Label::Step(number) => format!("step {number}"),
+        Label::DataLoader => "dataloader".to_owned(),
+        Label::Pipeline { stage, of } => format!("pipeline stage {stage} of {of}"),
+        Label::Forward(micro) => numbered("forward", micro),
+        Label::Backward(micro) => numbered("backward", micro),
+        Label::Layer(layer) => format!("layer {layer}"),
+        Label::LayerBackward(layer) => format!("layer {layer} backward"),
+        Label::Optimizer => "optimizer".to_owned(),
+        // These have registered names.
+        Label::GroupStart | Label::GroupEnd | Label::AllReduce { .. } | Label::Send { .. } | Label::Recv { .. } => {
+            String::new()
+        }
     }
 }
 

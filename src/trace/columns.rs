@@ -83,9 +83,8 @@ impl OpColumns {
     }
 
     pub fn into_table(self, launch_of: impl Fn(u32) -> u32) -> (OpTable, Vec<Stream>) {
-        let order = order_by(self.start_ns.len(), |at| {
-            (self.start_ns[at], self.end_ns[at], self.kind[at], self.row[at])
-        });
+        let order =
+            order_by(self.start_ns.len(), |at| (self.start_ns[at], self.end_ns[at], self.kind[at], self.row[at]));
         let order = order.as_ref();
         let (streams, place) = sorted_streams(&self.streams);
         let mut bytes = self.bytes;

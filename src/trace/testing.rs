@@ -44,7 +44,15 @@ impl Fixture {
     }
 
     /// A kernel on device 0 with its launch on thread `tid`, from `launch_ns` for 2 ns.
-    pub fn launched(&mut self, name: &str, stream: i64, tid: i64, launch_ns: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+    pub fn launched(
+        &mut self,
+        name: &str,
+        stream: i64,
+        tid: i64,
+        launch_ns: i64,
+        start_ns: i64,
+        end_ns: i64,
+    ) -> &mut Self {
         let correlation = i64::from(self.rows) + 1;
         self.call("cudaLaunchKernel_v7000", tid, launch_ns, launch_ns + 2, Some(correlation));
         self.gpu_op(OpKind::Kernel, name, stream, start_ns, end_ns, Some(correlation), None)

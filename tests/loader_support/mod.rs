@@ -86,6 +86,18 @@ pub fn export_sql() -> String {
     sql
 }
 
+/// Tables with events.
+pub const EVENT_TABLES: [&str; 8] = [
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "NVTX_EVENTS",
+    "OSRT_API",
+];
+
 /// An export in a folder of its own.
 pub struct Export {
     pub folder: tempfile::TempDir,
@@ -199,7 +211,8 @@ pub fn warnings(trace: &Trace) -> String {
 
 /// All that a trace holds but row numbers and warnings, one line per thing, in an order that does not depend on rows.
 pub fn dump(trace: &Trace) -> Vec<String> {
-    let mut lines = vec![format!("{:?} {:?} {:?}", trace.span, trace.source.utc_epoch_ns, trace.source.product_version)];
+    let mut lines =
+        vec![format!("{:?} {:?} {:?}", trace.span, trace.source.utc_epoch_ns, trace.source.product_version)];
     for rank in &trace.ranks {
         let process = &trace.processes[rank.process];
         let head = format!("rank {} pid {} device {}", rank.label, process.global_pid, rank.device);
@@ -229,9 +242,16 @@ pub fn dump(trace: &Trace) -> Vec<String> {
     for thread in &trace.threads {
         let process = &trace.processes[thread.process];
         let name = thread.name.map(|name| trace.name(name));
-        let head = format!("thread {} of {} {:?}", thread.global_tid, process.global_pid, process.name.map(|name| trace.name(name)));
+        let head = format!(
+            "thread {} of {} {:?}",
+            thread.global_tid,
+            process.global_pid,
+            process.name.map(|name| trace.name(name))
+        );
         lines.push(format!("{head} named {name:?}"));
-        lines.extend(thread.api.clone().map(|call| format!("{head} api {}", call_text(trace, &process.api, call as usize))));
+        lines.extend(
+            thread.api.clone().map(|call| format!("{head} api {}", call_text(trace, &process.api, call as usize))),
+        );
         lines.extend((0..thread.os.len()).map(|call| format!("{head} os {}", call_text(trace, &thread.os, call))));
         lines.extend(range_texts(trace, &thread.nvtx).map(|text| format!("{head} range {text}")));
         lines.extend(range_texts(trace, &thread.marks).map(|text| format!("{head} mark {text}")));

@@ -1,6 +1,6 @@
 //! What an export says about the capture itself: processes, threads, devices, clocks, versions, enumerations.
 
-use super::{ExportWriter, SchemaVersion, WriteError};
+use super::{ExportWriter, NcclLayout, SchemaVersion, WriteError};
 
 /// A card of the machine.
 #[derive(Debug, Clone)]
@@ -81,6 +81,8 @@ pub struct CaptureInfo {
     pub processes: Vec<ProcessInfo>,
     /// Environment variables recorded for the launched process, as `NAME=value`.
     pub environment: Vec<String>,
+    /// The domain whose ranges carry NCCL's payloads.
+    pub payload_domain: Option<i64>,
     /// True when the nodes of CUDA graphs were recorded, false for one block per execution.
     pub graph_nodes: bool,
 }
@@ -92,6 +94,10 @@ pub(super) fn write(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), Wri
     processes(to, info)?;
     for gpu in &info.gpus {
         write_gpu(to, gpu)?;
+    }
+    if let Some(domain) = info.payload_domain.filter(|_| to.version >= SchemaVersion::V2026_2) {
+        // nsys repeats the layouts once per process.
+        info.processes.iter().try_for_each(|_| payload_layouts(to, domain))?;
     }
     clocks(to, info)?;
     metadata(to, info)?;
@@ -187,6 +193,38 @@ fn write_gpu(to: &mut ExportWriter, gpu: &GpuInfo) -> Result<(), WriteError> {
             ("smMinor", &gpu.capability.1),
         ],
     )
+}
+
+fn payload_layouts(to: &mut ExportWriter, domain: i64) -> Result<(), WriteError> {
+    // Numbers of the NVTX payload header: 18 is u64, 22 a size, 5 i32.
+    for (layout, last) in [
+        (NcclLayout::AllReduce, "Reduction operation"),
+        (NcclLayout::Send, "Peer rank"),
+        (NcclLayout::Recv, "Peer rank"),
+    ] {
+        let schema = layout as i64;
+        to.insert(
+            "NVTX_PAYLOAD_SCHEMAS",
+            &[("domainId", &domain), ("schemaId", &schema), ("type", &1), ("numEntries", &3), ("payloadSize", &24)],
+        )?;
+        for (at, (name, kind)) in
+            [("NCCL communicator ID", 18), ("Message size [bytes]", 22), (last, 5)].into_iter().enumerate()
+        {
+            let (index, offset) = (at as i64, (at > 0).then_some(8 * at as i64));
+            to.insert(
+                "NVTX_PAYLOAD_SCHEMA_ENTRIES",
+                &[
+                    ("domainId", &domain),
+                    ("schemaId", &schema),
+                    ("idx", &index),
+                    ("type", &kind),
+                    ("name", &name),
+                    ("offset", &offset),
+                ],
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn clocks(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError> {

@@ -10,7 +10,8 @@ mod schema;
 
 pub use info::{CaptureInfo, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo};
 pub use rows::{
-    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, NvtxRow, OsRow, Place, RangeText, StringId, SyncRow,
+    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, NcclLayout, NcclPayload, NvtxRow, OsRow, Place,
+    RangeText, StringId, SyncRow,
 };
 pub use schema::SchemaVersion;
 

@@ -153,6 +153,39 @@ pub struct EventRow {
     pub event: i64,
 }
 
+/// What NCCL attaches to the range of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NcclPayload {
+    /// The layout.
+    pub layout: NcclLayout,
+    /// Communicator, the same number on all its ranks.
+    pub communicator: u64,
+    /// Message size.
+    pub bytes: u64,
+    /// Peer rank, or the reduction (0 is the sum).
+    pub last: u64,
+}
+
+/// Layouts of NCCL's payloads, by the numbers NCCL registers them under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NcclLayout {
+    /// All-reduce: communicator, size, reduction.
+    AllReduce = 16_777_223,
+    /// Send: communicator, size, peer.
+    Send = 16_777_225,
+    /// Receive: communicator, size, peer.
+    Recv = 16_777_226,
+}
+
+impl NcclPayload {
+    /// A header of four fields, then the values, all of eight bytes and little-endian.
+    fn blob(self, domain: i64) -> Vec<u8> {
+        let values = [self.communicator, self.bytes, self.last];
+        let header = [domain.cast_unsigned(), self.layout as u64, 8 * values.len() as u64, 0];
+        header.iter().chain(&values).flat_map(|field| field.to_le_bytes()).collect()
+    }
+}
+
 /// An NVTX push/pop range, or the creation of a domain when it has no end.
 #[derive(Debug, Clone)]
 pub struct NvtxRow {
@@ -166,6 +199,8 @@ pub struct NvtxRow {
     pub global_tid: i64,
     /// Domain within the process.
     pub domain: i64,
+    /// Structured values; versions before 2026 leave them out.
+    pub payload: Option<NcclPayload>,
 }
 
 /// A call of the C library or the operating system.
@@ -319,7 +354,8 @@ impl Row for EventRow {
 
 impl Row for NvtxRow {
     const TABLE: &'static str = "NVTX_EVENTS";
-    const COLUMNS: &'static [&'static str] = &["start", "end", "eventType", "text", "globalTid", "textId", "domainId"];
+    const COLUMNS: &'static [&'static str] =
+        &["start", "end", "eventType", "text", "globalTid", "textId", "domainId", "binaryData"];
     fn bind(&self, to: &mut Binder<'_, '_>) -> Result<()> {
         to.put(self.start_ns)?;
         to.put(self.end_ns)?;
@@ -333,7 +369,8 @@ impl Row for NvtxRow {
             RangeText::Registered(id) => to.put(id)?,
             RangeText::Own(_) => to.put(Null)?,
         }
-        to.put(self.domain)
+        to.put(self.domain)?;
+        to.put(self.payload.map(|payload| payload.blob(self.domain)))
     }
 }
 
