@@ -9,10 +9,10 @@
 //! bin stays itself. Shorter ones are gathered per bin; a slice that straddles a bin's edge is cut there and its rest
 //! counted in the next bin. Slices of a row are disjoint, so only the last one that starts in a bin can be long.
 //!
-//! Cost: a gallop and at most 128 slices per bin.
+//! Cost: a gallop and at most two blocks of slices per bin.
 
 use super::ink::Ink;
-use super::rows::{Row, Rows};
+use super::rows::{Row, Rows, dominant};
 use super::slices::Slices;
 use crate::units::Span;
 
@@ -58,13 +58,23 @@ pub fn bin_start(at_ns: i64, bin_ns: i64) -> i64 {
 
 /// Appends the pieces of `row` that touch `view` (time of the file) to `out`, in order of time and disjoint.
 pub fn pieces<S: Slices>(rows: &Rows, row: &Row, slices: &S, view: Span, bin_ns: i64, out: &mut Vec<Piece>) {
+    if let Some(grid) = row.grid().filter(|grid| grid.bin_ns() <= bin_ns) {
+        grid.pieces(row, &rows.inks, slices, view, bin_ns, out);
+    } else {
+        gather(rows, row, slices, view, bin_ns, out);
+    }
+}
+
+fn gather<S: Slices>(rows: &Rows, row: &Row, slices: &S, view: Span, bin_ns: i64, out: &mut Vec<Piece>) {
     let from_ns = bin_start(view.start_ns, bin_ns);
-    let mut gather = Gather { rows, row, slices, bin_ns, cursor_ns: from_ns, rest: None, out };
+    // Whole bins, so that a piece does not depend on where the view ends.
+    let to_ns = bin_start(view.end_ns - 1, bin_ns).saturating_add(bin_ns);
+    let mut gather = Gather { rows, row, slices, bin_ns, cursor_ns: from_ns, guess: 0, rest: None, out };
     let mut at = row.first_from(slices, from_ns);
     while at < row.len() {
         let slice = row.slice(at);
         let span = slices.span(slice);
-        if span.start_ns >= view.end_ns {
+        if span.start_ns >= to_ns {
             break;
         }
         if span.len_ns() >= bin_ns {
@@ -72,13 +82,16 @@ pub fn pieces<S: Slices>(rows: &Rows, row: &Row, slices: &S, view: Span, bin_ns:
             gather.whole(at, span, slices.ink(slice));
             at += 1;
         } else if span.start_ns < from_ns {
-            gather.rest = Some((at, span.end_ns, slices.ink(slice)));
+            gather.rest = Some((at, span.end_ns));
             at += 1;
         } else {
             at = gather.bin(at);
         }
     }
-    gather.flush_rest(view.end_ns.max(from_ns + 1));
+    // What is left may lie in the bin after the view.
+    if gather.rest.is_some_and(|(_, end_ns)| end_ns <= to_ns) {
+        gather.flush_rest(i64::MAX);
+    }
 }
 
 struct Gather<'a, S: Slices> {
@@ -88,8 +101,10 @@ struct Gather<'a, S: Slices> {
     bin_ns: i64,
     /// Nothing before this is left to draw.
     cursor_ns: i64,
-    /// A short slice that reaches into the bin at hand: position, end, ink.
-    rest: Option<(usize, i64, Ink)>,
+    /// Slices of the bin before.
+    guess: usize,
+    /// A short slice that reaches into the bin at hand: position, end.
+    rest: Option<(usize, i64)>,
     out: &'a mut Vec<Piece>,
 }
 
@@ -101,7 +116,8 @@ impl<S: Slices> Gather<'_, S> {
 
     /// Draws what is left of a straddling slice when nothing else starts in its bin; `next_ns` is the next start.
     fn flush_rest(&mut self, next_ns: i64) {
-        let Some((at, end_ns, ink)) = self.rest else { return };
+        let Some((at, end_ns)) = self.rest else { return };
+        let ink = self.slices.ink(self.row.slice(at));
         let start_ns = bin_start(end_ns - 1, self.bin_ns).max(self.cursor_ns);
         let bin_end_ns = bin_start(end_ns - 1, self.bin_ns) + self.bin_ns;
         let span = Span::new(start_ns, bin_end_ns.min(next_ns.max(end_ns)));
@@ -115,49 +131,42 @@ impl<S: Slices> Gather<'_, S> {
         let start_ns = self.slices.start_ns(self.row.slice(at));
         let bin_start_ns = bin_start(start_ns, self.bin_ns);
         let bin_end_ns = bin_start_ns.saturating_add(self.bin_ns);
-        if self.rest.is_some_and(|(_, end_ns, _)| end_ns <= bin_start_ns) {
+        if self.rest.is_some_and(|(_, end_ns)| end_ns <= bin_start_ns) {
             self.flush_rest(start_ns);
         }
-        let mut next = self.row.gallop(at, |slice| self.slices.start_ns(slice) < bin_end_ns);
+        let mut next = self.row.starting_from(self.slices, at, bin_end_ns, self.guess);
+        self.guess = next - at;
         let last = self.slices.span(self.row.slice(next - 1));
         let mut end_ns = bin_end_ns;
         if last.len_ns() >= self.bin_ns {
             next -= 1;
             end_ns = last.start_ns;
         }
-        let mut by_ink = [0; Ink::COUNT];
-        self.row.add_busy(self.slices, &self.rows.inks, at..next, &mut by_ink);
-        let first_ink = self.slices.ink(self.row.slice(at));
-        let rest = self.rest.take();
-        if let Some((_, rest_end_ns, ink)) = rest {
-            self.credit(&mut by_ink, ink, rest_end_ns - bin_start_ns.max(self.cursor_ns));
+        let mut by_slot = [0; Ink::COUNT];
+        self.row.add_busy(self.slices, self.rows.inks.len(), at..next, &mut by_slot);
+        if let Some((rest_at, rest_end_ns)) = self.rest.take() {
+            self.credit(&mut by_slot, rest_at, rest_end_ns - bin_start_ns.max(self.cursor_ns));
         }
         let tail_at = next - 1;
         let tail = self.slices.span(self.row.slice(tail_at));
         if tail.end_ns > bin_end_ns {
-            let ink = self.slices.ink(self.row.slice(tail_at));
-            self.credit(&mut by_ink, ink, bin_end_ns - tail.end_ns);
-            self.rest = Some((tail_at, tail.end_ns, ink));
+            self.credit(&mut by_slot, tail_at, bin_end_ns - tail.end_ns);
+            self.rest = Some((tail_at, tail.end_ns));
         }
         let span = Span::new(bin_start_ns.max(self.cursor_ns), end_ns);
-        let busy_ns = by_ink.iter().sum();
-        let ink = dominant(&by_ink, self.rows.inks.start).unwrap_or(first_ink);
+        let busy_ns = by_slot.iter().sum();
+        let slot = dominant(&by_slot).unwrap_or_else(|| self.row.slot(at));
+        let ink = self.rows.inks.get(slot).copied().unwrap_or(Ink::HOST);
         self.out.push(Piece { span, first: at as u32, count: (next - at) as u32, busy_ns, ink, whole: false });
         self.cursor_ns = span.end_ns;
         next
     }
 
-    fn credit(&self, by_ink: &mut [i64], ink: Ink, ns: i64) {
-        if let Some(sum) = by_ink.get_mut(ink.0.saturating_sub(self.rows.inks.start) as usize) {
+    fn credit(&self, by_slot: &mut [i64], position: usize, ns: i64) {
+        if let Some(sum) = by_slot.get_mut(self.row.slot(position)) {
             *sum += ns;
         }
     }
-}
-
-/// The ink with the most time; the first of several, none when all are zero.
-fn dominant(by_ink: &[i64], first: u8) -> Option<Ink> {
-    let (at, most) = by_ink.iter().enumerate().max_by_key(|(at, ns)| (**ns, std::cmp::Reverse(*at)))?;
-    (*most > 0).then_some(Ink(first + at as u8))
 }
 
 #[cfg(test)]
@@ -167,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn one_row(painted: &Painted) -> Rows {
-        Rows::packed(painted, 2..5, 0..painted.0.len() as u32)
+        Rows::packed(painted, 0..painted.0.len() as u32)
     }
 
     fn drawn(painted: &Painted, view: Span, bin: i64) -> Vec<Vec<Piece>> {
@@ -263,6 +272,31 @@ mod tests {
                 // No busy nanosecond of the view is lost.
                 let busy: i64 = pieces.iter().map(|p| clipped_busy(&painted, &slices, p.span.intersect(view).unwrap_or_default())).sum();
                 prop_assert_eq!(busy, clipped_busy(&painted, &slices, view));
+            }
+        }
+
+        #[test]
+        fn a_grid_gives_the_same_pieces(painted in any_slices(200, 9, 40), long in prop::collection::vec((0..6000_u32, 1..3000_i64), 0..6),
+                                        from in -100..40_000_i64, len in 1..40_000_i64, power in 0..14_u32) {
+            // Long enough for a grid: the slices again and again, some of them stretched.
+            let unit = painted.0.iter().map(|(s, _)| s.end_ns).max().unwrap_or(0) + 21;
+            let copies = 5000 / painted.0.len().max(1) as i64 + 1;
+            let mut many: Vec<(Span, u8)> = (0..copies).flat_map(|n| painted.0.iter().map(move |(s, ink)| (s.shifted(n * unit), *ink))).collect();
+            for (at, more) in long {
+                if let Some((span, _)) = many.get_mut(at as usize) {
+                    span.end_ns += more;
+                }
+            }
+            let painted = Painted(many);
+            let rows = one_row(&painted);
+            let view = Span::new(from, from + len);
+            for row in rows.rows.iter() {
+                let Some(grid) = row.grid() else { continue };
+                let bin = grid.bin_ns() << power;
+                let (mut by_grid, mut by_slice) = (Vec::new(), Vec::new());
+                grid.pieces(row, &rows.inks, &painted, view, bin, &mut by_grid);
+                gather(&rows, row, &painted, view, bin, &mut by_slice);
+                prop_assert_eq!(by_grid, by_slice);
             }
         }
 

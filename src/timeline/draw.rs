@@ -211,11 +211,22 @@ pub fn bin(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), o
     let x1 = x1.max(x0 + frame.px_pt());
     let fill = piece.fill();
     if fill < 0.97 {
-        out.push(Block { x0, x1, y0, y1, tone: Tone::Faint(piece.ink) });
+        join(out, Block { x0, x1, y0, y1, tone: Tone::Faint(piece.ink) });
     }
     let height = ((y1 - y0) * fill).max((2.0 * frame.px_pt()).min(y1 - y0));
     let top = if fill >= 0.97 { y0 } else { frame.snap(y1 - height) };
-    out.push(Block { x0, x1, y0: top, y1, tone: Tone::Solid(piece.ink) });
+    join(out, Block { x0, x1, y0: top, y1, tone: Tone::Solid(piece.ink) });
+}
+
+/// Adds `block`, as a part of one of the last two when it only makes that wider: ground and bar take turns.
+fn join(out: &mut Vec<Block>, block: Block) {
+    let widens =
+        |last: &&mut Block| (last.x1, last.y0, last.y1, last.tone) == (block.x0, block.y0, block.y1, block.tone);
+    let recent = out.len().saturating_sub(2);
+    match out.get_mut(recent..).into_iter().flatten().find(widens) {
+        Some(last) => last.x1 = block.x1,
+        None => out.push(block),
+    }
 }
 
 /// A slice as itself, with an edge, its program's colour and its label.

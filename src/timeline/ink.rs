@@ -2,7 +2,6 @@
 
 use crate::analysis::{Class, Family};
 use crate::trace::Trace;
-use std::ops::Range;
 
 /// Meaning of a slice's colour, as an index: compute families in the order of [`Family::ALL`], then the others below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,18 +32,6 @@ impl Ink {
 
     /// Number of inks.
     pub const COUNT: usize = Self::EXPOSED.0 as usize + 1;
-
-    /// Inks of compute lanes.
-    pub const COMPUTE_LANE: Range<u8> = 0..Self::COMMUNICATION.0;
-    /// Inks of lanes that hold any GPU operation.
-    pub const GPU_LANE: Range<u8> = 0..Self::HOST.0;
-    /// Inks of lanes of API calls.
-    pub const HOST_LANE: Range<u8> = Self::HOST.0..Self::OS.0;
-
-    /// The ink alone, for lanes of one colour.
-    pub const fn only(self) -> Range<u8> {
-        self.0..self.0 + 1
-    }
 
     /// Ink of a compute family.
     pub const fn family(family: Family) -> Self {

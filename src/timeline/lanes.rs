@@ -210,55 +210,51 @@ pub fn build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Rows {
 fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Rows> {
     let slices = LaneSlices::of(workspace, call_inks, key)?;
     let doc = workspace.docs.get(key.doc())?;
-    let ops = |rank: RankId, inks, lane: OpLane| {
+    let ops = |rank: RankId, lane: OpLane| {
         let table = &doc.trace.ranks.get(rank.rank)?.ops;
         let on_lane = |at: &u32| {
             let named = table.name.get(*at as usize).zip(table.kind.get(*at as usize));
             named.is_some_and(|(name, kind)| OpLane::of(doc.analysis.classes.class(*name, *kind)) == lane)
         };
-        Some(Rows::packed(&slices, inks, (0..table.len() as u32).filter(on_lane)))
+        Some(Rows::packed(&slices, (0..table.len() as u32).filter(on_lane)))
     };
     Some(match (key, &slices) {
         (RowsKey::Listed(_), LaneSlices::Spans(all)) => {
             let listed = |at: &u32| all.span(*at).len_ns() >= LISTED_GAP_NS;
-            Rows::packed(&slices, Ink::IDLE.only(), (0..all.spans.len() as u32).filter(listed))
+            Rows::packed(&slices, (0..all.spans.len() as u32).filter(listed))
         }
-        (_, LaneSlices::Spans(all)) => Rows::packed(&slices, all.ink.only(), 0..all.spans.len() as u32),
-        (RowsKey::Marks(..), LaneSlices::Ranges(marks)) => {
-            Rows::packed(&slices, Ink::NVTX.only(), 0..marks.0.len() as u32)
-        }
+        (_, LaneSlices::Spans(all)) => Rows::packed(&slices, 0..all.spans.len() as u32),
+        (RowsKey::Marks(..), LaneSlices::Ranges(marks)) => Rows::packed(&slices, 0..marks.0.len() as u32),
         (_, LaneSlices::Ranges(ranges)) => {
             let crossing = |at: u32| ranges.0.kind.get(at as usize) == Some(&RangeKind::StartEnd);
-            Rows::nested(&slices, Ink::NVTX.only(), 0..ranges.0.len() as u32, crossing)
+            Rows::nested(&slices, 0..ranges.0.len() as u32, crossing)
         }
-        (RowsKey::Lane(LaneKey::Compute(rank)), _) => ops(rank, Ink::COMPUTE_LANE, OpLane::Compute)?,
-        (RowsKey::Lane(LaneKey::Communication(rank)), _) => {
-            ops(rank, Ink::COMMUNICATION.only(), OpLane::Communication)?
-        }
-        (RowsKey::Lane(LaneKey::Copies(rank)), _) => ops(rank, Ink::COPY.only(), OpLane::Copies)?,
+        (RowsKey::Lane(LaneKey::Compute(rank)), _) => ops(rank, OpLane::Compute)?,
+        (RowsKey::Lane(LaneKey::Communication(rank)), _) => ops(rank, OpLane::Communication)?,
+        (RowsKey::Lane(LaneKey::Copies(rank)), _) => ops(rank, OpLane::Copies)?,
         (RowsKey::Lane(LaneKey::Stream(rank, stream)), _) => {
             let table = &doc.trace.ranks.get(rank.rank)?.ops;
             let on_stream = |at: &u32| table.stream.get(*at as usize).is_some_and(|s| *s as usize == stream);
-            Rows::packed(&slices, Ink::GPU_LANE, (0..table.len() as u32).filter(on_stream))
+            Rows::packed(&slices, (0..table.len() as u32).filter(on_stream))
         }
         (RowsKey::Lane(LaneKey::Api(_, thread)), _) => {
-            Rows::nested(&slices, Ink::HOST_LANE, doc.trace.threads.get(thread)?.api.clone(), |_| false)
+            Rows::nested(&slices, doc.trace.threads.get(thread)?.api.clone(), |_| false)
         }
         (RowsKey::Lane(LaneKey::Launches(_, process)), _) => {
             let table = &doc.trace.processes.get(process)?.api;
             let threads = doc.trace.threads.iter().filter(|t| t.process == process && !t.api.is_empty()).count();
             let all = 0..table.len() as u32;
             if threads < 2 {
-                Rows::packed(&slices, Ink::HOST_LANE, all)
+                Rows::packed(&slices, all)
             } else {
                 // Threads follow each other in the table; the sort merges their sorted runs.
                 let mut order: Vec<u32> = all.collect();
                 order.sort_by_key(|at| slices.start_ns(*at));
-                Rows::packed(&slices, Ink::HOST_LANE, order.iter().copied())
+                Rows::packed(&slices, order.iter().copied())
             }
         }
         (RowsKey::Lane(LaneKey::Os(..)), LaneSlices::Calls(calls)) => {
-            Rows::nested(&slices, Ink::OS.only(), 0..calls.table.len() as u32, |_| false)
+            Rows::nested(&slices, 0..calls.table.len() as u32, |_| false)
         }
         _ => return None,
     })

@@ -1,7 +1,7 @@
 //! The timeline: lanes of what ran, at any zoom, painted from the model without copying it.
 //!
 //! ```text
-//! model (columns) -> rows (disjoint, sorted)      lanes.rs, rows.rs, cache.rs   once per lane
+//! model (columns) -> rows (disjoint, sorted)      lanes.rs, rows.rs, grid.rs    once per lane, kept by cache.rs
 //!                 -> pieces (slice or bin)        bins.rs                       every frame, visible rows only
 //!                 -> draw list (points, tones)    draw.rs, marks.rs, steps.rs
 //!                 -> meshes and texts             paint.rs, label.rs, color.rs
@@ -13,6 +13,7 @@ mod bins;
 mod cache;
 pub mod color;
 mod draw;
+mod grid;
 mod gutter;
 mod hit;
 mod ink;
