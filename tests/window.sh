@@ -95,7 +95,7 @@ key() {
 for name in w w d; do key "$name"; done
 drawn zoomed 200
 changed open zoomed
-for name in s m n 0 bracketright Home; do key "$name"; done
+for name in s m n m n 0 bracketright Home; do key "$name"; done
 key question
 drawn help 200
 key Escape
@@ -112,8 +112,11 @@ xdotool mousemove_relative -- -120 0 mousemove_relative -- -60 4
 xdotool mouseup 1
 sleep 0.2
 alive "drag"
-xdotool click 1
-sleep 0.2
+for part in 5 4 3 2; do
+    xdotool mousemove "$middle_x" $((height / part)) click 1
+    sleep 0.1
+    alive "click at 1/$part of the height"
+done
 drawn dragged 200
 xdotool click --repeat 2 --delay 60 1
 sleep 0.2

@@ -1,4 +1,4 @@
-//! The application icon: three lanes of a step with a gap, drawn by our own renderer.
+//! The application icon: three lanes of a step, communication sticking out of compute, drawn by our own renderer.
 
 use crate::raster::{Image, Renderer};
 use crate::timeline::color::Palette;
@@ -6,8 +6,7 @@ use crate::view::Theme;
 use egui::{Color32, Context, Painter, RawInput, Rect, Stroke, StrokeKind, pos2};
 
 /// Bars as (lane, start, end) in units of the icon's inner width; the colours follow the lanes.
-const BARS: [(usize, f32, f32); 6] =
-    [(0, 0.0, 0.42), (0, 0.52, 1.0), (1, 0.18, 0.42), (1, 0.66, 0.86), (2, 0.0, 0.12), (2, 0.88, 1.0)];
+const BARS: [(usize, f32, f32); 5] = [(0, 0.0, 0.56), (0, 0.76, 1.0), (1, 0.32, 0.76), (2, 0.0, 0.2), (2, 0.76, 0.92)];
 
 /// Draws the icon into `rect`.
 pub fn paint(painter: &Painter, rect: Rect) {

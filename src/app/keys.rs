@@ -1,14 +1,13 @@
 //! The table of shortcuts as egui keys, and as text for menus and the help window.
 
-use crate::view::shortcuts::{Chord, SHORTCUTS};
+use crate::view::shortcuts::{Chord, SHORTCUTS, Shortcut};
 use crate::view::{Command, ViewState, Workspace};
 use egui::{Context, Event, Key, Modifiers};
 
-/// The commands of the keys pressed in this frame. None while a text field has the focus.
+/// The commands of the keys pressed in this frame. While a text field has the focus, plain keys are text, and only
+/// chords with Ctrl (Cmd on a Mac) count.
 pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Command> {
-    if ctx.text_edit_focused() {
-        return Vec::new();
-    }
+    let typing = ctx.text_edit_focused();
     let keys: Vec<(Key, Modifiers)> = ctx.input(|input| {
         let pressed = |event: &Event| match event {
             Event::Key { key, pressed: true, modifiers, .. } => Some((*key, *modifiers)),
@@ -17,10 +16,9 @@ pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Co
         input.events.iter().filter_map(pressed).collect()
     });
     let mut commands = Vec::new();
-    for (key, modifiers) in keys {
-        let shortcut =
-            SHORTCUTS.iter().find(|shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers)));
-        if let Some(shortcut) = shortcut {
+    for (key, modifiers) in keys.into_iter().filter(|(_, modifiers)| !typing || modifiers.command) {
+        let hit = |shortcut: &&Shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers));
+        if let Some(shortcut) = SHORTCUTS.iter().find(hit) {
             commands.extend((shortcut.commands)(view, workspace));
         }
     }

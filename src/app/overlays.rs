@@ -155,7 +155,11 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
         PathQuestion::Open => {
             Command::Open(typed.split(';').filter(|text| !text.trim().is_empty()).map(clean).collect())
         }
-        PathQuestion::Picture => Command::SavePictureTo(clean(typed)),
+        PathQuestion::Picture => {
+            let path = clean(typed);
+            let named = if path.extension().is_none() { path.with_extension("png") } else { path };
+            Command::SavePictureTo(named)
+        }
         PathQuestion::Folder(report) => Command::Convert { report: report.clone(), folder: clean(typed) },
     }
 }
@@ -169,5 +173,12 @@ mod tests {
         let typed = " \"/a b/rank0.sqlite\" ; /c/rank1.sqlite;";
         let paths = vec![PathBuf::from("/a b/rank0.sqlite"), PathBuf::from("/c/rank1.sqlite")];
         assert_eq!(answer(&PathQuestion::Open, typed), Command::Open(paths));
+    }
+
+    #[test]
+    fn pictures_get_their_ending() {
+        let picture = |typed| answer(&PathQuestion::Picture, typed);
+        assert_eq!(picture("/a/step"), Command::SavePictureTo("/a/step.png".into()));
+        assert_eq!(picture("/a/step.PNG"), Command::SavePictureTo("/a/step.PNG".into()));
     }
 }

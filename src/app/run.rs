@@ -29,7 +29,7 @@ pub struct AppOptions {
 pub enum RunError {
     /// Nothing to open a window on.
     #[error(
-        "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; use the subcommands report and render instead"
+        "there is no display: neither DISPLAY nor WAYLAND_DISPLAY leads to one; use the subcommands report and render instead"
     )]
     NoDisplay,
     /// The window system refused.
@@ -67,7 +67,17 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
         window.start(if files.is_empty() { vec![What::Demo] } else { files });
         Ok(Box::new(window) as Box<dyn eframe::App>)
     };
-    eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| RunError::Window(error.to_string()))
+    eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| failure(&error.to_string()))
+}
+
+/// What the window system said, without the place in its source that it adds.
+fn failure(said: &str) -> RunError {
+    let reason = said.split_once(".rs:").and_then(|(_, rest)| rest.split_once(": ")).map_or(said, |(_, rest)| rest);
+    // A session over the network may name a display that is long gone.
+    if reason.contains("connection to X server") || reason.contains("XOpenDisplay") || reason.contains("NoCompositor") {
+        return RunError::NoDisplay;
+    }
+    RunError::Window(reason.to_owned())
 }
 
 /// True when the system can show windows. Only X11 and Wayland may be absent, and say so in the environment.
@@ -87,5 +97,13 @@ mod tests {
     fn without_a_display_variable_there_is_no_window() {
         assert!(!has_display(|_| false));
         assert!(has_display(|name| name == "WAYLAND_DISPLAY"));
+    }
+
+    #[test]
+    fn a_display_that_does_not_answer_is_no_display_and_other_reasons_are_told() {
+        let gone = "winit EventLoopError: os error at /src/linux/mod.rs:788: Failed to open connection to X server";
+        assert!(matches!(failure(gone), RunError::NoDisplay));
+        let RunError::Window(reason) = failure("os error at /src/glow.rs:12: no OpenGL 2.0") else { panic!("told") };
+        assert_eq!(reason, "no OpenGL 2.0");
     }
 }

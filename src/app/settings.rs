@@ -72,7 +72,8 @@ impl Settings {
 
     /// Puts `path` at the head of the recent files.
     pub fn opened(&mut self, path: &Path) {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        let path = found.unwrap_or_else(|_| path.to_owned());
         self.recent.retain(|known| *known != path);
         self.recent.insert(0, path);
         self.recent.truncate(RECENT);

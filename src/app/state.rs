@@ -100,6 +100,7 @@ impl AppState {
 
     /// Applies `command`. The only way the state changes, besides [`AppState::poll`].
     pub fn apply(&mut self, command: Command) -> Option<Effect> {
+        self.status = None;
         if self.view.apply(&command, &self.workspace) {
             self.remember();
             return None;

@@ -48,14 +48,16 @@ impl Window {
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut caches = Caches::default();
         caches.details.fetcher = Fetcher::threaded(Arc::clone(&wake));
-        Self {
+        let mut window = Self {
             state: AppState::new(opener, Arc::clone(&wake), settings),
             caches,
             dialogs: Dialogs::new(Arc::clone(&wake)),
             pictures: sync_channel(4),
             wake: Wake(wake),
             looks: None,
-        }
+        };
+        window.follow_looks(ctx);
+        window
     }
 
     /// What is open and shown.

@@ -170,13 +170,13 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
     };
     let share = |busy_ns: i64| format::percent(Some(busy_ns as f64 / window.len_ns() as f64));
     match lane.key {
-        LaneKey::Compute(_) => share(analysis.compute.within(window)),
+        LaneKey::Compute(_) => share(analysis.partition(window).compute_ns()),
         LaneKey::Communication(_) => {
             let exposed = analysis.exposed.within(window);
             let comm = share(analysis.comm.within(window));
             if exposed > 0 { format!("{comm}, exposed {}", share(exposed)) } else { comm }
         }
-        LaneKey::Idle(_) => format!("idle {}", share(analysis.gaps.within(window))),
+        LaneKey::Idle(_) => format!("idle {}", share(analysis.partition(window).idle_ns)),
         LaneKey::Copies(_) | LaneKey::Stream(..) => {
             rows_share(frame, cache, lane, window).map(share).unwrap_or_default()
         }

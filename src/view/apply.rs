@@ -169,7 +169,7 @@ impl Item {
                 let table = &trace.threads.get(thread)?.os;
                 span_at(&table.start_ns, &table.end_ns, at)
             }
-            Self::Idle(rank, gap) => doc.analysis.ranks.get(rank.rank)?.gaps.spans().get(gap as usize).copied(),
+            Self::Idle(rank, gap) => doc.analysis.ranks.get(rank.rank)?.busy.gap(gap as usize),
             Self::Step(rank, step) => {
                 Some(doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps.get(step as usize)?.window)
             }

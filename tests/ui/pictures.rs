@@ -70,6 +70,14 @@ fn twice_the_scale_is_the_same_layout_twice_as_fine() {
 }
 
 #[test]
+fn the_icon_in_assets_is_the_one_the_window_shows() {
+    let icon = stepscope::app::icon::image(256);
+    let image = image::RgbaImage::from_raw(256, 256, icon.bytes().to_vec()).unwrap();
+    let options = SnapshotOptions::new().threshold(0.0).output_path("assets");
+    image_snapshot_options(&image, "icon", &options);
+}
+
+#[test]
 fn an_empty_workspace_makes_a_picture_too() {
     let workspace = Workspace::default();
     let image = render(&workspace, &ViewState::open(&workspace), &PictureOptions::default());

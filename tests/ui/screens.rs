@@ -1,6 +1,8 @@
 //! Screens, messages, menus.
 
 use crate::harness::Driven;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use stepscope::app::settings::Settings;
 use stepscope::view::{Command, Theme};
 
@@ -99,6 +101,39 @@ fn files_over_the_window_are_announced_and_open_when_dropped() {
     driven.harness.input_mut().hovered_files.clear();
     driven.harness.run_steps(2);
     assert_ne!(before, driven.harness.render().unwrap(), "the drop target covers the window");
+    for name in ["/x/rank0.sqlite", "/x/rank1.sqlite"] {
+        driven.harness.input_mut().dropped_files.push(Arc::new(Dropped(name.into())));
+    }
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        Err("the window opens files by path".to_owned())
+    }
+}
+
+#[test]
+fn the_view_is_saved_as_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("view.png");
+    let mut driven = Driven::open();
+    driven.send(Command::SavePictureTo(path.clone()));
+    driven.wait(|window| window.state().status.is_some());
+    assert!(driven.shows("Saved"));
+    let picture = image::open(&path).unwrap();
+    assert_eq!((picture.width(), picture.height()), (1280, 720));
+    driven.send(Command::SavePictureTo(folder.path().join("nowhere/view.png")));
+    driven.wait(|window| window.state().status.as_ref().is_some_and(|text| text.contains("not saved")));
+    driven.send(Command::ShowAll);
+    assert_eq!(driven.window().state().status, None, "the next command clears the message");
 }
 
 #[test]
