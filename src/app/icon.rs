@@ -6,8 +6,7 @@ use crate::view::Theme;
 use egui::{Color32, Context, Painter, RawInput, Rect, Stroke, StrokeKind, pos2};
 
 /// Bars as (lane, start, end) in units of the icon's inner width; the colours follow the lanes.
-const BARS: [(usize, f32, f32); 5] =
-    [(0, 0.0, 0.56), (0, 0.76, 1.0), (1, 0.32, 0.76), (2, 0.0, 0.2), (2, 0.76, 0.92)];
+const BARS: [(usize, f32, f32); 5] = [(0, 0.0, 0.56), (0, 0.76, 1.0), (1, 0.32, 0.76), (2, 0.0, 0.2), (2, 0.76, 0.92)];
 
 /// Draws the icon into `rect`.
 pub fn paint(painter: &Painter, rect: Rect) {
