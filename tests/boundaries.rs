@@ -1,5 +1,13 @@
 //! The dependency rule of `src/lib.rs`, enforced: which module may know which other, and which crate.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

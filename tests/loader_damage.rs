@@ -343,7 +343,7 @@ fn odd_names_are_kept_as_they_are() {
     let trace = export.load().unwrap();
     let lines = dump(&trace).join("\n");
     for text in [long.as_str(), "a\u{7}\n\u{1b}b", "kern\u{fffd}el", "'step\u{fffd}'", "A\u{fffd}"] {
-        assert!(lines.contains(text), "{:.40}", text);
+        assert!(lines.contains(text), "{text:.40}");
     }
     let call = trace.details.fields(RowRef { table: TableKind::Api, row: 1 }).unwrap();
     assert!(call.iter().any(|field| field.value == "kern\u{fffd}el"), "{call:?}");
@@ -397,13 +397,11 @@ fn the_rank_comes_from_the_environment_when_it_is_unambiguous() {
 #[test]
 fn the_card_of_a_process_is_its_own_ordinal() {
     // Each process sees one card, as its device 0.
-    let sql = format!(
-        "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER, pid INTEGER);
+    let sql = "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER, pid INTEGER);
          INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (1, 0, 100), (0, 0, 200);
          UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 0; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 0;
-         UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET deviceId = 0; UPDATE CUPTI_ACTIVITY_KIND_GRAPH_TRACE SET deviceId = 0 WHERE deviceId = 1"
-    );
-    let trace = Export::made(&sql).load().unwrap();
+         UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET deviceId = 0; UPDATE CUPTI_ACTIVITY_KIND_GRAPH_TRACE SET deviceId = 0 WHERE deviceId = 1";
+    let trace = Export::made(sql).load().unwrap();
     let names: Vec<&str> = trace.ranks.iter().map(|rank| trace.gpus[rank.gpu.unwrap()].name.as_str()).collect();
     assert_eq!(names, ["A100", "A40"]);
     let oldest = Export::made("DROP TABLE TARGET_INFO_GPU; CREATE TABLE TARGET_INFO_CUDA_GPU(deviceId INTEGER, name TEXT); INSERT INTO TARGET_INFO_CUDA_GPU VALUES (1, 'V100'), (0, 'P100')").load().unwrap();

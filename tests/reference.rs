@@ -1,5 +1,13 @@
 //! The report of every real export equals, to the nanosecond, what slow and plain reference arithmetic says.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stepscope::analysis::{Params, analyze};

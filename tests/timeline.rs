@@ -1,6 +1,13 @@
 //! Pictures of the timeline: real exports in both themes at several zooms. They are written to the folder named by
 //! `STEPSCOPE_PICTURES`, to be looked at; without it only what can be asserted is.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
 #![cfg(feature = "gui")]
 
 use egui::{Context, Event, Pos2, RawInput, Rect, Vec2, pos2, vec2};
@@ -87,6 +94,15 @@ fn a_real_training_step_fills_the_picture_at_every_zoom() {
             state.apply(&Command::ZoomAt { at_ns, factor: 2.0 }, &workspace);
         }
         check(&state, "kernel", None);
+        // Far enough out that the launch is in view too.
+        if let Some(launch) = rank.ops.launch_of(middle as usize) {
+            let (call, op) = (Item::Call(0, rank.process, launch), Item::Op(RANK, middle));
+            let both = call.span(&workspace).unwrap().hull(op.span(&workspace).unwrap());
+            state.apply(&Command::Show(both), &workspace);
+            let at_ns = state.viewport.middle_ns();
+            state.apply(&Command::ZoomAt { at_ns, factor: 1.2 }, &workspace);
+            check(&state, "launch", None);
+        }
         for lane in
             [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Copies(RANK), LaneKey::Launches(0, 0)]
         {

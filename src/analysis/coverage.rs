@@ -17,18 +17,26 @@ const BLOCK: usize = 16;
 
 impl Coverage {
     /// The union of `spans`, which must be sorted by start. Empty spans vanish, touching spans merge.
-    pub fn from_sorted(spans: impl IntoIterator<Item = Span>) -> Self {
-        let mut union: Vec<Span> = Vec::new();
+    ///
+    /// Takes two passes, so that the result is allocated once at its size: growing would hold twice as much.
+    pub fn from_sorted<I>(spans: I) -> Self
+    where
+        I: IntoIterator<Item = Span>,
+        I::IntoIter: Clone,
+    {
+        let spans = spans.into_iter().filter(|span| !span.is_empty());
+        let (mut count, mut reach_ns) = (0, None);
+        for span in spans.clone() {
+            count += usize::from(reach_ns.is_none_or(|reach_ns| span.start_ns > reach_ns));
+            reach_ns = reach_ns.max(Some(span.end_ns));
+        }
+        let mut union: Vec<Span> = Vec::with_capacity(count);
         for span in spans {
-            if span.is_empty() {
-                continue;
-            }
             match union.last_mut() {
                 Some(last) if span.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(span.end_ns),
                 _ => union.push(span),
             }
         }
-        union.shrink_to_fit();
         let mut total = 0_i64;
         let sums = union
             .chunks(BLOCK)
@@ -37,14 +45,24 @@ impl Coverage {
                 total += chunk.iter().map(|s| s.len_ns()).sum::<i64>();
                 before
             })
-            .chain(std::iter::empty())
-            .collect::<Vec<i64>>();
+            .collect();
         Self { spans: union, sums }
     }
 
     /// The spans.
     pub fn spans(&self) -> &[Span] {
         &self.spans
+    }
+
+    /// Number of gaps: what lies between neighbouring spans.
+    pub fn gaps(&self) -> usize {
+        self.spans.len().saturating_sub(1)
+    }
+
+    /// The gap behind span `at`. Gaps need no memory of their own.
+    pub fn gap(&self, at: usize) -> Option<Span> {
+        let (before, after) = (self.spans.get(at)?, self.spans.get(at + 1)?);
+        Some(Span::new(before.end_ns, after.start_ns))
     }
 
     /// Covered nanoseconds.

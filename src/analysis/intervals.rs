@@ -36,11 +36,6 @@ pub fn subtract(a: &Coverage, b: &Coverage) -> Coverage {
     Coverage::from_sorted(left)
 }
 
-/// What lies in `window` but not in `covered`: its gaps, sorted.
-pub fn gaps(covered: &Coverage, window: Span) -> Coverage {
-    subtract(&Coverage::from_sorted([window]), covered)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,12 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_cover_fill_the_window() {
-        let covered = Coverage::from_sorted([Span::new(5, 10), Span::new(20, 30)]);
-        let window = Span::new(0, 25);
-        let idle = gaps(&covered, window);
-        assert_eq!(idle.spans(), [Span::new(0, 5), Span::new(10, 20)]);
-        assert_eq!(idle.total_ns() + covered.within(window), window.len_ns());
+    fn gaps_lie_between_the_spans() {
+        let covered = Coverage::from_sorted([Span::new(5, 10), Span::new(20, 30), Span::new(30, 31)]);
+        assert_eq!((covered.gaps(), covered.gap(0), covered.gap(1)), (1, Some(Span::new(10, 20)), None));
+        assert_eq!(Coverage::default().gaps(), 0);
     }
 
     #[test]

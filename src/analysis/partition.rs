@@ -23,19 +23,26 @@ pub struct Partition {
     pub idle_ns: i64,
 }
 impl Partition {
-    /// The parts of `window`.
-    pub fn of(window: Span, compute: &Coverage, comm: &Coverage, exposed: &Coverage, busy: &Coverage) -> Self {
-        let (c, n, x, b) = (compute.within(window), comm.within(window), exposed.within(window), busy.within(window));
-        let overlap = n - x;
+    /// The parts of `window`, from the time covered by anything, by anything but compute, by communication, and by
+    /// communication alone among kernels.
+    pub fn of(window: Span, busy: &Coverage, without_compute: &Coverage, comm: &Coverage, exposed: &Coverage) -> Self {
+        let (busy_ns, without_compute_ns) = (busy.within(window), without_compute.within(window));
+        let (comm_ns, exposed_comm_ns) = (comm.within(window), exposed.within(window));
+        let overlapped_comm_ns = comm_ns - exposed_comm_ns;
         Self {
             span_ns: window.len_ns(),
-            comm_ns: n,
-            compute_only_ns: c - overlap,
-            overlapped_comm_ns: overlap,
-            exposed_comm_ns: x,
-            copy_only_ns: b - (c + x),
-            idle_ns: window.len_ns() - b,
+            comm_ns,
+            compute_only_ns: busy_ns - without_compute_ns - overlapped_comm_ns,
+            overlapped_comm_ns,
+            exposed_comm_ns,
+            copy_only_ns: without_compute_ns - exposed_comm_ns,
+            idle_ns: window.len_ns() - busy_ns,
         }
+    }
+
+    /// Time covered by compute.
+    pub const fn compute_ns(&self) -> i64 {
+        self.compute_only_ns + self.overlapped_comm_ns
     }
 
     /// Mean of several partitions, rounded so that the parts still sum to the span.

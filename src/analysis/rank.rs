@@ -27,16 +27,15 @@ pub struct RankAnalysis {
     pub counts: Counts,
     /// Index of the stream with the most compute-kernel time, when any ran compute.
     pub primary_stream: Option<usize>,
-    /// Time covered by compute, fused kernels and graph blocks.
-    pub compute: Coverage,
+    /// Time covered by anything. Idle gaps are what lies between its spans: [`Coverage::gap`].
+    pub busy: Coverage,
+    /// Time covered by something, but not by compute, fused kernels or graph blocks. Kept instead of the time covered
+    /// by compute, which nearly repeats `busy`.
+    pub without_compute: Coverage,
     /// Time covered by communication kernels.
     pub comm: Coverage,
     /// Communication while no compute kernel ran.
     pub exposed: Coverage,
-    /// Time covered by anything. Idle gaps are what lies between its spans.
-    pub busy: Coverage,
-    /// Idle gaps within the rank's span, sorted.
-    pub gaps: Coverage,
     /// The five parts of the whole span.
     pub whole: Partition,
     /// Sums by kind of collective.
@@ -69,26 +68,25 @@ impl RankAnalysis {
         let ops = &trace.ranks[rank].ops;
         let span = ops.hull().unwrap_or_default();
         let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
-        let union = |keep: &dyn Fn(Class) -> bool| {
-            Coverage::from_sorted((0..ops.len()).filter(|op| keep(class(*op))).map(|op| ops.span(op)))
+        let union = |keep: fn(Class) -> bool| {
+            Coverage::from_sorted((0..ops.len()).filter(move |op| keep(class(*op))).map(|op| ops.span(op)))
         };
-        let compute = union(&Class::is_compute);
-        let comm = union(&Class::is_communication);
+        let compute = union(Class::is_compute);
+        let comm = union(Class::is_communication);
         let busy = Coverage::from_sorted((0..ops.len()).map(|op| ops.span(op)));
         let exposed = intervals::subtract(&comm, &compute);
-        let gaps = intervals::gaps(&busy, span);
-        let whole = Partition::of(span, &compute, &comm, &exposed, &busy);
+        let without_compute = intervals::subtract(&busy, &compute);
+        let whole = Partition::of(span, &busy, &without_compute, &comm, &exposed);
         let mut numbers = Self {
             span,
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &compute),
             kernels: KernelSums::of(ops, class, compute.total_ns()),
-            compute,
+            busy,
+            without_compute,
             comm,
             exposed,
-            busy,
-            gaps,
             whole,
             steps: None,
         };
@@ -98,7 +96,7 @@ impl RankAnalysis {
 
     /// The five parts of `window` (time of the export). Costs a few binary searches, so it can follow the view.
     pub fn partition(&self, window: Span) -> Partition {
-        Partition::of(window, &self.compute, &self.comm, &self.exposed, &self.busy)
+        Partition::of(window, &self.busy, &self.without_compute, &self.comm, &self.exposed)
     }
 }
 
@@ -179,7 +177,7 @@ mod tests {
             idle_ns: 10,
         };
         assert_eq!(rank.whole, expected);
-        assert_eq!(rank.gaps.spans(), [Span::new(20, 30)]);
+        assert_eq!((rank.busy.gaps(), rank.busy.gap(0)), (1, Some(Span::new(20, 30))));
         assert_eq!(rank.collectives[&Collective::AllReduce], CollectiveSum { count: 1, total_ns: 10, exposed_ns: 6 });
         assert_eq!(rank.counts, Counts { kernels: 3, comm_kernels: 1, copies: 1, graphs: 0 });
         assert_eq!(trace.ranks[0].streams[rank.primary_stream.unwrap()].id, 7);

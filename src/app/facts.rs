@@ -206,7 +206,7 @@ fn os_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize) -
 
 fn idle_facts(workspace: &Workspace, id: RankId, gap: usize) -> Option<Facts> {
     let (doc, rank) = workspace.rank(id)?;
-    let span = *doc.analysis.ranks.get(id.rank)?.gaps.spans().get(gap)?;
+    let span = doc.analysis.ranks.get(id.rank)?.busy.gap(gap)?;
     let mut facts = Facts { kind: "Idle gap", title: "Nothing ran on the device".to_owned(), ..Facts::default() };
     facts.add_times(span, doc);
     facts.add("Rank", rank_text(&doc.trace, rank));

@@ -8,9 +8,11 @@ use egui::{Context, Pos2, RawInput, Rect, Vec2};
 /// The size frames are measured at, in points.
 pub const FULL_HD: Vec2 = Vec2::new(1920.0, 1080.0);
 
-/// A context with the look that matters to layout: the fonts of the window.
+/// A context in which every frame shows at once what the state says.
 pub fn context() -> Context {
-    Context::default()
+    let context = Context::default();
+    context.all_styles_mut(|style| style.animation_time = 0.0);
+    context
 }
 
 /// Lays out and tessellates one frame of `size` points; the result is the number of vertices.

@@ -2,6 +2,7 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
+use super::ease::Ease;
 use super::ink::call_inks;
 use super::input::Drag;
 use super::lanes::{RankLanes, RowsKey, build};
@@ -21,6 +22,7 @@ pub struct Cache {
     rows: HashMap<RowsKey, Arc<Rows>>,
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) drag: Option<Drag>,
+    pub(super) ease: Ease,
 }
 
 /// Per document: who it is, and what its lanes have in common.

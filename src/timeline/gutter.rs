@@ -8,7 +8,7 @@ use super::lanes::LaneSlices;
 use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
 use crate::format;
-use crate::trace::{Thread, Trace};
+use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{LaneKey, RankId};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
@@ -126,17 +126,13 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
         LaneKey::Launches(..) => plain("CPU launches"),
-        LaneKey::OsRuntime(_, process) => {
-            let threads = trace.threads.iter().filter(|t| t.process == process && !t.os.is_empty()).count();
-            plain(&format!("OS runtime ({threads} thread{})", if threads == 1 { "" } else { "s" }))
-        }
-        LaneKey::OtherNvtx(_, process) => {
-            let shown = lane.rank.map(|rank| super::layout::main_threads(frame.workspace, rank, process));
-            let has_nvtx = |t: &&Thread| t.process == process && !(t.nvtx.is_empty() && t.marks.is_empty());
-            let more = trace.threads.iter().filter(has_nvtx).count() - shown.map_or(0, |shown| shown.len());
-            plain(&format!("NVTX of {more} more threads"))
-        }
+        LaneKey::OsRuntime(..) => plain(&format!("OS runtime ({} thread{})", lane.threads, plural(lane.threads))),
+        LaneKey::OtherNvtx(..) => plain(&format!("NVTX of {} more threads", lane.threads)),
     }
+}
+
+const fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn rank_name(trace: &Trace, id: RankId) -> (String, String) {
@@ -174,13 +170,13 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
     };
     let share = |busy_ns: i64| format::percent(Some(busy_ns as f64 / window.len_ns() as f64));
     match lane.key {
-        LaneKey::Compute(_) => share(analysis.compute.within(window)),
+        LaneKey::Compute(_) => share(analysis.partition(window).compute_ns()),
         LaneKey::Communication(_) => {
             let exposed = analysis.exposed.within(window);
             let comm = share(analysis.comm.within(window));
             if exposed > 0 { format!("{comm}, exposed {}", share(exposed)) } else { comm }
         }
-        LaneKey::Idle(_) => format!("idle {}", share(analysis.gaps.within(window))),
+        LaneKey::Idle(_) => format!("idle {}", share(analysis.partition(window).idle_ns)),
         LaneKey::Copies(_) | LaneKey::Stream(..) => {
             rows_share(frame, cache, lane, window).map(share).unwrap_or_default()
         }

@@ -2,7 +2,7 @@
 
 use super::ink::Ink;
 use super::rows::Rows;
-use super::slices::{Calls, Ops, Ranges, Slices, Spans};
+use super::slices::{Calls, Gaps, Ops, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
 use crate::trace::{RangeKind, Rank};
 use crate::view::{Item, LISTED_GAP_NS, LaneKey, RankId, Workspace};
@@ -133,8 +133,10 @@ pub enum LaneSlices<'a> {
     Calls(Calls<'a>),
     /// NVTX ranges or marks.
     Ranges(Ranges<'a>),
-    /// Idle gaps or exposed communication.
+    /// Exposed communication.
     Spans(Spans<'a>),
+    /// Idle gaps.
+    Gaps(Gaps<'a>),
 }
 
 impl Slices for LaneSlices<'_> {
@@ -144,6 +146,7 @@ impl Slices for LaneSlices<'_> {
             Self::Calls(s) => s.start_ns(at),
             Self::Ranges(s) => s.start_ns(at),
             Self::Spans(s) => s.start_ns(at),
+            Self::Gaps(s) => s.start_ns(at),
         }
     }
 
@@ -153,6 +156,7 @@ impl Slices for LaneSlices<'_> {
             Self::Calls(s) => s.end_ns(at),
             Self::Ranges(s) => s.end_ns(at),
             Self::Spans(s) => s.end_ns(at),
+            Self::Gaps(s) => s.end_ns(at),
         }
     }
 
@@ -162,6 +166,7 @@ impl Slices for LaneSlices<'_> {
             Self::Calls(s) => s.ink(at),
             Self::Ranges(s) => s.ink(at),
             Self::Spans(s) => s.ink(at),
+            Self::Gaps(s) => s.ink(at),
         }
     }
 }
@@ -177,9 +182,7 @@ impl<'a> LaneSlices<'a> {
             Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
         };
         Some(match key {
-            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => {
-                Self::Spans(Spans { spans: spans(rank)?.gaps.spans(), ink: Ink::IDLE })
-            }
+            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.busy)),
             RowsKey::Exposed(rank) => Self::Spans(Spans { spans: spans(rank)?.exposed.spans(), ink: Ink::EXPOSED }),
             RowsKey::Marks(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.marks)),
             RowsKey::Lane(lane) => match lane {
@@ -219,10 +222,11 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
         Some(Rows::packed(&slices, (0..table.len() as u32).filter(on_lane)))
     };
     Some(match (key, &slices) {
-        (RowsKey::Listed(_), LaneSlices::Spans(all)) => {
+        (RowsKey::Listed(_), LaneSlices::Gaps(all)) => {
             let listed = |at: &u32| all.span(*at).len_ns() >= LISTED_GAP_NS;
-            Rows::packed(&slices, (0..all.spans.len() as u32).filter(listed))
+            Rows::packed(&slices, (0..all.0.gaps() as u32).filter(listed))
         }
+        (_, LaneSlices::Gaps(all)) => Rows::packed(&slices, 0..all.0.gaps() as u32),
         (_, LaneSlices::Spans(all)) => Rows::packed(&slices, 0..all.spans.len() as u32),
         (RowsKey::Marks(..), LaneSlices::Ranges(marks)) => Rows::packed(&slices, 0..marks.0.len() as u32),
         (_, LaneSlices::Ranges(ranges)) => {

@@ -44,6 +44,8 @@ pub struct Lane {
     pub hidden_rows: usize,
     /// True when the last row shows marks.
     pub has_marks: bool,
+    /// Threads that it stands for, on lanes that stand for several.
+    pub threads: usize,
     /// Nesting of its name in the gutter.
     pub depth: u8,
     /// Whether it is expanded; `None` when it cannot be.
@@ -233,6 +235,7 @@ impl<'a> Outline<'a> {
             rows: 1,
             hidden_rows: 0,
             has_marks: false,
+            threads: 0,
             depth,
             expanded,
             rank: self.rank,
@@ -272,7 +275,7 @@ impl<'a> Outline<'a> {
             self.host(id.doc, process);
             if self.state.nvtx {
                 let shown = main_threads(self.workspace, id, process);
-                self.other_nvtx(id.doc, process, &shown, 1);
+                self.other_nvtx(id.doc, process, &shown, 0);
             }
         }
         self.rank = None;
@@ -285,7 +288,8 @@ impl<'a> Outline<'a> {
             return;
         }
         let key = LaneKey::Process(doc, process);
-        let open = self.is_open(key, own().any(|t| !t.nvtx.is_empty() || !t.api.is_empty()));
+        let tells = |t: &Thread| !(t.nvtx.is_empty() && t.marks.is_empty() && t.api.is_empty());
+        let open = self.is_open(key, own().any(tells) || !trace.threads.iter().any(tells));
         self.push(key, 0, Some(open));
         if open {
             if self.state.nvtx {
@@ -302,25 +306,34 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// NVTX rows of threads not in `shown`, behind a header unless they are `few`.
+    /// NVTX rows of threads not in `shown`: the `few` with the most ranges, the others behind a header.
     fn other_nvtx(&mut self, doc: usize, process: usize, shown: &[usize], few: usize) {
         let Some(trace) = self.trace(doc) else { return };
         let mut threads: Vec<usize> = nvtx_threads(trace, process).filter(|thread| !shown.contains(thread)).collect();
-        // The thread with the most ranges tells the most.
         threads.sort_by_key(|at| std::cmp::Reverse(trace.threads.get(*at).map_or(0, |t| t.nvtx.len())));
-        let mut depth = 1;
-        if threads.len() > few {
-            let key = LaneKey::OtherNvtx(doc, process);
-            let open = self.is_open(key, false);
-            self.push(key, 1, Some(open));
-            if !open {
-                return;
-            }
-            depth = 2;
-        }
+        // A header for one thread would save nothing.
+        let few = if threads.len() <= few + 1 { threads.len() } else { few };
+        let others = threads.split_off(few);
         for thread in threads {
-            self.push(LaneKey::Nvtx(doc, thread), depth, None);
+            self.push(LaneKey::Nvtx(doc, thread), 1, None);
         }
+        if others.is_empty() {
+            return;
+        }
+        let open = self.push_group(LaneKey::OtherNvtx(doc, process), others.len(), false);
+        for thread in others.into_iter().filter(|_| open) {
+            self.push(LaneKey::Nvtx(doc, thread), 2, None);
+        }
+    }
+
+    /// A lane that opens to `threads` threads; the result is whether it is open.
+    fn push_group(&mut self, key: LaneKey, threads: usize, by_default: bool) -> bool {
+        let open = self.is_open(key, by_default);
+        self.push(key, 1, Some(open));
+        if let Some(lane) = self.lanes.last_mut() {
+            lane.threads = threads;
+        }
+        open
     }
 
     /// Launches and OS runtime calls of `process`.
@@ -337,14 +350,13 @@ impl<'a> Outline<'a> {
                 }
             }
         }
-        if own().any(|(_, t)| !t.os.is_empty()) {
-            let key = LaneKey::OsRuntime(doc, process);
-            let open = self.is_open(key, false);
-            self.push(key, 1, Some(open));
-            if open {
-                for (thread, _) in own().filter(|(_, t)| !t.os.is_empty()) {
-                    self.push(LaneKey::Os(doc, thread), 2, None);
-                }
+        let with_os: Vec<usize> = own().filter(|(_, t)| !t.os.is_empty()).map(|(at, _)| at).collect();
+        if !with_os.is_empty() {
+            // Where nothing else was recorded, these calls are what there is to see.
+            let alone = trace.threads.iter().all(|t| t.nvtx.is_empty() && t.marks.is_empty() && t.api.is_empty());
+            let open = self.push_group(LaneKey::OsRuntime(doc, process), with_os.len(), alone);
+            for thread in with_os.into_iter().filter(|_| open) {
+                self.push(LaneKey::Os(doc, thread), 2, None);
             }
         }
     }

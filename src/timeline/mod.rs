@@ -13,6 +13,7 @@ mod bins;
 mod cache;
 pub mod color;
 mod draw;
+mod ease;
 mod grid;
 mod gutter;
 mod hit;
@@ -63,6 +64,13 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
+    let now_s = ui.input(|i| i.time);
+    let (viewport, moving) = cache.ease.follow(state, now_s, ui.style().animation_time > 0.0);
+    if moving {
+        ui.ctx().request_repaint();
+    }
+    let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
+    let state = on_the_way.as_ref().unwrap_or(state);
     let layout = Layout::of(workspace, state, cache);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
     paint(ui, &frame, &layout, cache, rect);

@@ -79,7 +79,7 @@ pub fn selection(
     for item in call.into_iter().chain(ops.clone()).filter(|item| *item != selected) {
         places(item).for_each(|rect| outline(painter, rect, Stroke::new(1.5, palette.accent)));
     }
-    if let Some(from) = call.and_then(|call| places(call).last()) {
+    if let Some(from) = call.and_then(|call| places(call).next_back()) {
         for to in ops.take(ARROWS).filter_map(|op| places(op).next()) {
             arrow(painter, from, to, palette.accent);
         }

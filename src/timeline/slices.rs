@@ -1,7 +1,7 @@
 //! One way to read start, end and ink of anything that a lane shows, without copying it.
 
 use super::ink::Ink;
-use crate::analysis::Classes;
+use crate::analysis::{Classes, Coverage};
 use crate::trace::{CallTable, OpTable, RangeTable};
 use crate::units::Span;
 
@@ -92,7 +92,24 @@ impl Slices for Ranges<'_> {
     }
 }
 
-/// Spans of one ink, such as idle gaps.
+/// Idle gaps: what lies between the spans of a coverage.
+pub struct Gaps<'a>(pub &'a Coverage);
+
+impl Slices for Gaps<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        self.0.gap(at as usize).map_or(0, |gap| gap.start_ns)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        self.0.gap(at as usize).map_or(0, |gap| gap.end_ns)
+    }
+
+    fn ink(&self, _at: u32) -> Ink {
+        Ink::IDLE
+    }
+}
+
+/// Spans of one ink, such as exposed communication.
 pub struct Spans<'a> {
     /// The spans.
     pub spans: &'a [Span],

@@ -107,7 +107,9 @@ pub struct Window {
 impl Window {
     pub fn new(workspace: Workspace, size: Vec2) -> Self {
         let state = ViewState::open(&workspace);
-        Self { context: Context::default(), time: 0.0, workspace, state, cache: Cache::default(), size }
+        let context = Context::default();
+        context.all_styles_mut(|style| style.animation_time = 0.0);
+        Self { context, time: 0.0, workspace, state, cache: Cache::default(), size }
     }
 
     /// Runs a frame with `events` and applies what it asked for.

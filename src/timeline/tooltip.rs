@@ -187,7 +187,6 @@ pub fn paint(painter: &Painter, palette: &Palette, text: &Text, item: (f32, f32)
     let title = {
         let mut job = LayoutJob::simple(text.title.clone(), TEXT_FONT, palette.text, WIDTH_PT);
         job.wrap.max_rows = 3;
-        job.wrap.break_anywhere = true;
         painter.layout_job(job)
     };
     let lines: Vec<_> = text

@@ -226,6 +226,7 @@ impl TraceBuilder {
             });
         }
         let ranks = self.build_ranks(&keys, &launches);
+        self.names.freeze();
         Trace {
             source,
             names: self.names,

@@ -21,7 +21,7 @@ fn order_by<K: Ord>(len: usize, key: impl Fn(usize) -> K) -> Option<Vec<u32>> {
         return None;
     }
     let mut order: Vec<u32> = (0..len as u32).collect();
-    order.sort_by(|a, b| key(*a as usize).cmp(&key(*b as usize)));
+    order.sort_by_key(|at| key(*at as usize));
     Some(order)
 }
 

@@ -169,7 +169,7 @@ impl Item {
                 let table = &trace.threads.get(thread)?.os;
                 span_at(&table.start_ns, &table.end_ns, at)
             }
-            Self::Idle(rank, gap) => doc.analysis.ranks.get(rank.rank)?.gaps.spans().get(gap as usize).copied(),
+            Self::Idle(rank, gap) => doc.analysis.ranks.get(rank.rank)?.busy.gap(gap as usize),
             Self::Step(rank, step) => {
                 Some(doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps.get(step as usize)?.window)
             }
@@ -188,4 +188,151 @@ impl Item {
 
 fn span_at(start_ns: &[i64], end_ns: &[i64], at: u32) -> Option<Span> {
     Some(Span::new(*start_ns.get(at as usize)?, *end_ns.get(at as usize)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+    use crate::view::{LaneKey, Panel, Theme};
+    use std::sync::Arc;
+
+    const RANK: RankId = RankId { doc: 0, rank: 0 };
+
+    /// Five steps of 1 ms each, from 0 to 5 ms.
+    fn workspace() -> Workspace {
+        let mut fixture = Fixture::new();
+        for step in 0..5 {
+            let at = step * 1_000_000;
+            fixture.range(&format!("step {step}"), 11, at, at + 900_000);
+            fixture.launched("gemm", 7, 11, at + 10, at + 100_000, at + 1_000_000);
+        }
+        let trace = Arc::new(fixture.build());
+        let analysis = Arc::new(analyze(&trace, &Params::default()));
+        Workspace::new([(trace, analysis)])
+    }
+
+    fn apply(state: &mut ViewState, commands: &[Command], workspace: &Workspace) {
+        for command in commands {
+            assert!(state.apply(command, workspace), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_view_shows_everything_with_a_rank_chosen() {
+        let workspace = workspace();
+        let state = ViewState::open(&workspace);
+        let whole = workspace.span().unwrap();
+        assert!(state.viewport.start_ns < whole.start_ns as f64 && state.viewport.end_ns() > whole.end_ns as f64);
+        assert!(state.marks && state.nvtx && state.rank == Some(RANK));
+        assert!(ViewState::open(&Workspace::default()).viewport.len_ns > 0.0);
+    }
+
+    #[test]
+    fn back_returns_to_before_a_row_of_pans() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        apply(&mut state, &[Command::ShowStep(RANK, 1)], &workspace);
+        let step = state.viewport;
+        apply(&mut state, &[Command::PanBy(0.1), Command::PanBy(0.2), Command::Back], &workspace);
+        assert_eq!(state.viewport, step);
+        apply(&mut state, &[Command::Back], &workspace);
+        assert_eq!(state.viewport, ViewState::open(&workspace).viewport);
+        apply(&mut state, &[Command::Forward, Command::Forward], &workspace);
+        assert!(state.viewport.start_ns > step.start_ns);
+        apply(&mut state, &[Command::Forward], &workspace);
+    }
+
+    #[test]
+    fn moves_that_change_nothing_leave_no_history() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        apply(&mut state, &[Command::ShowAll, Command::ZoomAt { at_ns: 0.0, factor: 2.0 }], &workspace);
+        assert!(!state.history.can_go_back());
+    }
+
+    #[test]
+    fn next_and_previous_step_start_from_the_middle_of_the_view_and_stop_at_the_ends() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        let middle = |state: &ViewState| (state.viewport.middle_ns() / 1e5).round() / 10.0;
+        apply(&mut state, &[Command::ShowStep(RANK, 2), Command::NextStep], &workspace);
+        assert!((3.0..=4.0).contains(&middle(&state)), "{}", middle(&state));
+        apply(&mut state, &[Command::NextStep, Command::NextStep, Command::NextStep], &workspace);
+        assert!((4.0..=5.0).contains(&middle(&state)));
+        apply(&mut state, &vec![Command::PreviousStep; 9], &workspace);
+        assert!((0.0..=1.0).contains(&middle(&state)));
+    }
+
+    #[test]
+    fn f_zooms_to_the_item_or_the_span_whichever_was_selected_last() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        let op = Item::Op(RANK, 3);
+        let span = Span::new(200_000, 300_000);
+        apply(&mut state, &[Command::Select(Some(op)), Command::ShowSelection], &workspace);
+        let shown = state.viewport.span();
+        assert_eq!(shown.intersect(op.span(&workspace).unwrap()), op.span(&workspace));
+        apply(&mut state, &[Command::SelectSpan(Some(span)), Command::ShowSelection], &workspace);
+        assert_eq!(state.selected, None);
+        assert_eq!((state.viewport.start_ns, state.viewport.len_ns), (175_000.0, 150_000.0));
+        apply(&mut state, &[Command::Select(None), Command::SelectSpan(Some(Span::new(5, 5)))], &workspace);
+        assert_eq!(state.selected_span, None);
+    }
+
+    #[test]
+    fn items_that_are_not_there_have_no_span() {
+        let workspace = workspace();
+        let missing = RankId { doc: 3, rank: 0 };
+        let items = [
+            Item::Op(RANK, 99),
+            Item::Op(missing, 0),
+            Item::Call(0, 9, 0),
+            Item::Nvtx(0, 0, 99),
+            Item::Mark(0, 0, 0),
+            Item::Os(0, 0, 0),
+            Item::Idle(RANK, 99),
+            Item::Step(RANK, 99),
+        ];
+        assert!(items.iter().all(|item| item.span(&workspace).is_none()));
+        let mut state = ViewState::open(&workspace);
+        let before = state.viewport;
+        apply(&mut state, &[Command::ShowStep(RANK, 99), Command::ChooseRank(missing)], &workspace);
+        assert_eq!((state.viewport, state.rank), (before, Some(RANK)));
+    }
+
+    #[test]
+    fn lanes_scroll_no_higher_than_the_first() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        apply(
+            &mut state,
+            &[Command::ScrollBy(50.0), Command::ScrollBy(-80.0), Command::ScrollBy(f32::NAN)],
+            &workspace,
+        );
+        assert_eq!(state.scroll_y_pt, 0.0);
+    }
+
+    #[test]
+    fn switches_switch_and_a_lane_toggled_twice_is_as_before() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        let lane = LaneKey::Compute(RANK);
+        let switches = [Command::ToggleMarks, Command::ToggleNvtx, Command::ToggleLane(lane)];
+        apply(&mut state, &switches, &workspace);
+        assert!(!state.marks && !state.nvtx && state.toggled.contains(&lane));
+        apply(&mut state, &switches, &workspace);
+        assert!(state.marks && state.nvtx && state.toggled.is_empty());
+        apply(&mut state, &[Command::SetTheme(Theme::Light), Command::ShowPanel(Panel::Steps)], &workspace);
+        assert_eq!((state.theme, state.panel), (Theme::Light, Panel::Steps));
+    }
+
+    #[test]
+    fn commands_of_the_window_are_left_to_the_window() {
+        let mut state = ViewState::default();
+        for command in [Command::Quit, Command::OpenDialog, Command::CloseAll, Command::ToggleHelp] {
+            assert!(!state.apply(&command, &Workspace::default()));
+        }
+    }
 }

@@ -57,6 +57,11 @@ impl History {
         Some(view)
     }
 
+    /// How the present view came about; `None` after going back or forward.
+    pub fn last_move(&self) -> Option<Move> {
+        self.last
+    }
+
     /// True when Back has somewhere to go.
     pub fn can_go_back(&self) -> bool {
         !self.past.is_empty()

@@ -1,5 +1,13 @@
 //! A small export made from SQL, copies of real ones, and a text form of a trace that two loads can be compared by.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "shared by several test programs")]
+#![allow(
+    dead_code,
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "shared by several test programs"
+)]
 
 use rusqlite::Connection;
 use std::fmt::Write as _;

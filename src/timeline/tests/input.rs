@@ -1,6 +1,6 @@
-//! The timeline as a whole: what real input asks for.
+//! What real input asks for.
 
-use super::testing::{Window, training, window};
+use crate::timeline::testing::{Window, training, window};
 use crate::units::Span;
 use crate::view::{Command, Item, LaneKey, RankId, Viewport};
 use egui::{Event, Modifiers, PointerButton, pos2, vec2};
@@ -174,7 +174,7 @@ fn rows_go_with_their_document() {
 fn the_timeline_is_described_in_words() {
     let mut window = window();
     window.state.selected = Some(Item::Step(RANK, 2));
-    let text = super::describe(&window.workspace, &window.state);
+    let text = crate::timeline::describe(&window.workspace, &window.state);
     assert!(text.starts_with("Timeline of 1 rank, showing"), "{text}");
     assert!(text.contains("selected step 2 of 10.00 ms"), "{text}");
 }

@@ -1,0 +1,185 @@
+//! Which lanes there are, and where.
+
+use crate::analysis::{Params, analyze};
+use crate::timeline::Cache;
+use crate::timeline::layout::{Lane, Layout};
+use crate::timeline::testing::{AUTOGRAD, MAIN, training, workspace_of};
+use crate::trace::testing::{Fixture, PID};
+use crate::trace::{OpKind, RawCall};
+use crate::view::{Command, LaneKey, RankId, ViewState, Workspace};
+use std::sync::Arc;
+
+const RANK: RankId = RankId { doc: 0, rank: 0 };
+
+fn keys(workspace: &Workspace, state: &ViewState) -> Vec<LaneKey> {
+    Layout::of(workspace, state, &mut Cache::default()).lanes.iter().map(|lane| lane.key).collect()
+}
+
+fn lane_of(workspace: &Workspace, state: &ViewState, key: LaneKey) -> Lane {
+    let layout = Layout::of(workspace, state, &mut Cache::default());
+    layout.lanes.into_iter().find(|lane| lane.key == key).unwrap()
+}
+
+#[test]
+fn a_rank_shows_nvtx_above_and_the_host_below_its_gpu_lanes() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    assert_eq!(
+        keys(&workspace, &state),
+        [
+            LaneKey::Rank(RANK),
+            LaneKey::Nvtx(0, 0),
+            LaneKey::Nvtx(0, 1),
+            LaneKey::Compute(RANK),
+            LaneKey::Communication(RANK),
+            LaneKey::Copies(RANK),
+            LaneKey::Idle(RANK),
+            LaneKey::Launches(0, 0),
+            LaneKey::OsRuntime(0, 0),
+        ]
+    );
+}
+
+#[test]
+fn switches_and_a_collapsed_rank_leave_lanes_out() {
+    let workspace = training();
+    let mut state = ViewState::open(&workspace);
+    state.apply(&Command::ToggleNvtx, &workspace);
+    state.apply(&Command::ToggleMarks, &workspace);
+    assert!(!keys(&workspace, &state).iter().any(|key| matches!(key, LaneKey::Nvtx(..) | LaneKey::Idle(_))));
+    state.apply(&Command::ToggleLane(LaneKey::Rank(RANK)), &workspace);
+    let slim = [LaneKey::Rank(RANK), LaneKey::Compute(RANK), LaneKey::Communication(RANK)];
+    assert_eq!(keys(&workspace, &state), slim);
+}
+
+#[test]
+fn an_expanded_lane_is_followed_by_its_streams_and_threads() {
+    let workspace = training();
+    let mut state = ViewState::open(&workspace);
+    for lane in
+        [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Launches(0, 0), LaneKey::OsRuntime(0, 0)]
+    {
+        state.apply(&Command::ToggleLane(lane), &workspace);
+    }
+    let keys = keys(&workspace, &state);
+    let after = |key: LaneKey| keys[keys.iter().position(|k| *k == key).unwrap() + 1];
+    assert_eq!(after(LaneKey::Compute(RANK)), LaneKey::Stream(RANK, 0), "stream 7 is mostly compute");
+    assert_eq!(after(LaneKey::Communication(RANK)), LaneKey::Stream(RANK, 1));
+    assert_eq!(after(LaneKey::Launches(0, 0)), LaneKey::Api(0, 0));
+    assert_eq!(after(LaneKey::OsRuntime(0, 0)), LaneKey::Os(0, 2));
+}
+
+#[test]
+fn crossing_ranges_and_marks_have_rows_of_their_own() {
+    let workspace = training();
+    let lane = lane_of(&workspace, &ViewState::open(&workspace), LaneKey::Nvtx(0, 0));
+    // step, forward or optimizer; prefetch, checkpoint that crosses it; marks.
+    assert_eq!((lane.rows, lane.mark_row(), lane.hidden_rows), (5, Some(4), 0));
+}
+
+#[test]
+fn lanes_lie_below_each_other_and_are_found_by_height() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    let layout = Layout::of(&workspace, &state, &mut Cache::default());
+    for pair in layout.lanes.windows(2) {
+        assert_eq!(pair[0].bottom_pt(), pair[1].top_pt);
+    }
+    for lane in &layout.lanes {
+        assert_eq!(layout.at(lane.top_pt + 1.0).map(|l| l.key), Some(lane.key));
+        for row in 0..lane.rows {
+            let (top, bottom) = lane.row_edges_pt(row);
+            assert!(bottom <= lane.height_pt);
+            assert_eq!(lane.row_at((top + bottom) / 2.0), Some(row));
+        }
+    }
+    assert_eq!(layout.at(-1.0), None);
+    assert_eq!(layout.at(layout.height_pt + 1.0), None);
+    let (top, bottom) = layout.block(RANK).unwrap();
+    assert_eq!((top, bottom), (0.0, layout.height_pt));
+    assert_eq!(layout.within(0.0, 10.0).len(), 1);
+    assert_eq!(layout.within(-100.0, 1e6).len(), layout.lanes.len());
+}
+
+#[test]
+fn work_that_overlaps_on_a_lane_gets_rows_of_its_own() {
+    let mut fixture = Fixture::new();
+    for stream in 0..5 {
+        fixture.kernel("gemm", stream, 1000 + stream, 9000);
+    }
+    let workspace = workspace_of(&mut fixture);
+    let state = ViewState::open(&workspace);
+    let lane = lane_of(&workspace, &state, LaneKey::Compute(RANK));
+    assert_eq!(lane.rows, 5);
+    let single = lane_of(&training(), &state, LaneKey::Compute(RANK));
+    assert!(lane.height_pt > single.height_pt);
+}
+
+#[test]
+fn a_hundred_threads_hide_behind_one_header() {
+    let mut fixture = Fixture::new();
+    fixture.launched("gemm", 7, MAIN, 0, 100, 900);
+    fixture.range("forward", MAIN, 0, 1000);
+    for tid in 100..220 {
+        fixture.range("worker", tid, 10, 20);
+    }
+    let workspace = workspace_of(&mut fixture);
+    let mut state = ViewState::open(&workspace);
+    assert!(keys(&workspace, &state).len() < 10);
+    let header = LaneKey::OtherNvtx(0, 0);
+    assert_eq!(lane_of(&workspace, &state, header).threads, 120);
+    state.apply(&Command::ToggleLane(header), &workspace);
+    assert!(keys(&workspace, &state).len() > 120);
+}
+
+#[test]
+fn a_process_without_gpu_work_shows_its_ranges() {
+    let mut fixture = Fixture::new();
+    for tid in 0..20 {
+        fixture.range("work", 50 + tid, tid, tid + 10);
+    }
+    let workspace = workspace_of(&mut fixture);
+    let keys = keys(&workspace, &ViewState::open(&workspace));
+    assert_eq!(keys[0], LaneKey::Process(0, 0));
+    assert_eq!(keys.iter().filter(|key| matches!(key, LaneKey::Nvtx(..))).count(), 8);
+    assert_eq!(*keys.last().unwrap(), LaneKey::OtherNvtx(0, 0));
+}
+
+#[test]
+fn calls_of_the_operating_system_are_shown_when_there_is_nothing_else() {
+    let mut fixture = Fixture::new();
+    let name = fixture.builder.names().intern("read");
+    let call = RawCall { start_ns: 0, end_ns: Some(9), global_tid: PID | 5, correlation: None, name, row: 0 };
+    fixture.builder.os_call(call);
+    let workspace = workspace_of(&mut fixture);
+    let keys = keys(&workspace, &ViewState::open(&workspace));
+    assert_eq!(keys, [LaneKey::Process(0, 0), LaneKey::OsRuntime(0, 0), LaneKey::Os(0, 0)]);
+}
+
+#[test]
+fn many_ranks_start_collapsed() {
+    let one = || {
+        let trace = Arc::new(Fixture::new().kernel("gemm", 7, 0, 100).build());
+        let analysis = Arc::new(analyze(&trace, &Params::default()));
+        (trace, analysis)
+    };
+    let workspace = Workspace::new((0..6).map(|_| one()));
+    let state = ViewState::open(&workspace);
+    let layout = Layout::of(&workspace, &state, &mut Cache::default());
+    assert!(layout.lanes.iter().filter(|lane| lane.is_header()).all(|lane| lane.expanded == Some(false)));
+    assert_eq!(layout.lanes.len(), 12, "a header and a slim lane each");
+}
+
+#[test]
+fn an_empty_workspace_has_no_lanes() {
+    assert_eq!(Layout::of(&Workspace::default(), &ViewState::default(), &mut Cache::default()), Layout::default());
+}
+
+#[test]
+fn graph_blocks_are_compute() {
+    let mut fixture = Fixture::new();
+    fixture.gpu_op(OpKind::Graph, "graph", 7, 0, 100, None, None);
+    fixture.range("forward", AUTOGRAD, 0, 100);
+    let workspace = workspace_of(&mut fixture);
+    assert!(keys(&workspace, &ViewState::open(&workspace)).contains(&LaneKey::Compute(RANK)));
+}
