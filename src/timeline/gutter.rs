@@ -188,5 +188,5 @@ fn rows_share(frame: &Frame<'_>, cache: &Cache, lane: &Lane, window: Span) -> Op
     let key = lane.rows_key()?;
     let inks = cache.call_inks(key.doc());
     let slices = LaneSlices::of(frame.workspace, &inks, key)?;
-    Some(cache.rows(key)?.busy_within(&slices, window))
+    cache.rows(key)?.busy_within(&slices, window)
 }

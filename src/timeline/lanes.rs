@@ -219,7 +219,8 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
             let named = table.name.get(*at as usize).zip(table.kind.get(*at as usize));
             named.is_some_and(|(name, kind)| OpLane::of(doc.analysis.classes.class(*name, *kind)) == lane)
         };
-        Some(Rows::packed(&slices, (0..table.len() as u32).filter(on_lane)))
+        let own = (0..table.len() as u32).filter(on_lane);
+        Some(if lane == OpLane::Copies { Rows::measured(&slices, own) } else { Rows::packed(&slices, own) })
     };
     Some(match (key, &slices) {
         (RowsKey::Listed(_), LaneSlices::Gaps(all)) => {
@@ -239,7 +240,7 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
         (RowsKey::Lane(LaneKey::Stream(rank, stream)), _) => {
             let table = &doc.trace.ranks.get(rank.rank)?.ops;
             let on_stream = |at: &u32| table.stream.get(*at as usize).is_some_and(|s| *s as usize == stream);
-            Rows::packed(&slices, (0..table.len() as u32).filter(on_stream))
+            Rows::measured(&slices, (0..table.len() as u32).filter(on_stream))
         }
         (RowsKey::Lane(LaneKey::Api(_, thread)), _) => {
             Rows::nested(&slices, doc.trace.threads.get(thread)?.api.clone(), |_| false)

@@ -2,7 +2,7 @@
 //!
 //! Cost per slice: 4 bytes for its index (none when the indices are contiguous), one for its ink (none on a lane of one
 //! ink), for every [`BLOCK`] slices 8 bytes and 8 more per ink that occurs, and the [`Grid`]: 8 bytes on a lane of six
-//! families. Lanes of several rows also keep the union of their slices. Building is two passes.
+//! families. Building is two passes.
 
 use super::grid::Grid;
 use super::ink::Ink;
@@ -157,10 +157,16 @@ pub struct Rows {
 impl Rows {
     /// Rows for `indices` in order of start: each slice goes to the first row that is free at its start, so there are
     /// as many rows as slices ever run at once.
-    pub fn packed<S: Slices>(slices: &S, indices: impl Iterator<Item = u32> + Clone) -> Self {
-        let lists = packed_lists(slices, indices.clone());
-        let union = (lists.len() > 1).then(|| Coverage::from_sorted(indices.map(|at| slices.span(at))));
-        Self::of_lists(slices, lists, union)
+    pub fn packed<S: Slices>(slices: &S, indices: impl Iterator<Item = u32>) -> Self {
+        Self::of_lists(slices, packed_lists(slices, indices))
+    }
+
+    /// As [`Rows::packed`], for lanes whose busy time is asked for: several rows also keep the union of their slices,
+    /// at 16 bytes for every span of it.
+    pub fn measured<S: Slices>(slices: &S, indices: impl Iterator<Item = u32> + Clone) -> Self {
+        let mut rows = Self::packed(slices, indices.clone());
+        rows.union = (rows.rows.len() > 1).then(|| Coverage::from_sorted(indices.map(|at| slices.span(at))));
+        rows
     }
 
     /// Rows for `indices` in order of start, then longest first: a slice inside another goes below it. Slices for which
@@ -183,12 +189,11 @@ impl Rows {
             }
             open_ends.push(span.end_ns);
         }
-        let union = Coverage::from_sorted(indices.clone().map(|at| slices.span(at)));
         lists.extend(packed_lists(slices, indices.filter(|at| apart(*at))));
-        Self::of_lists(slices, lists, Some(union))
+        Self::of_lists(slices, lists)
     }
 
-    fn of_lists<S: Slices>(slices: &S, lists: Vec<Vec<u32>>, union: Option<Coverage>) -> Self {
+    fn of_lists<S: Slices>(slices: &S, lists: Vec<Vec<u32>>) -> Self {
         let mut seen = [false; Ink::COUNT];
         for at in lists.iter().flatten() {
             if let Some(seen) = seen.get_mut(slices.ink(*at).0 as usize) {
@@ -197,28 +202,33 @@ impl Rows {
         }
         let inks: Vec<Ink> = (0..).zip(seen).filter(|(_, seen)| *seen).map(|(ink, _)| Ink(ink)).collect();
         let rows = lists.into_iter().map(|list| row_of(slices, &inks, list)).collect();
-        Self { rows, inks, union }
+        Self { rows, inks, union: None }
     }
 
-    /// Nanoseconds of `window` (time of the file) during which any slice runs.
-    pub fn busy_within<S: Slices>(&self, slices: &S, window: Span) -> i64 {
+    /// Nanoseconds of `window` (time of the file) during which any slice runs; `None` for several rows that were not
+    /// [`Rows::measured`].
+    pub fn busy_within<S: Slices>(&self, slices: &S, window: Span) -> Option<i64> {
         if let Some(union) = &self.union {
-            return union.within(window);
+            return Some(union.within(window));
         }
-        let Some(row) = self.rows.first() else { return 0 };
+        let row = match self.rows.as_slice() {
+            [] => return Some(0),
+            [row] => row,
+            _ => return None,
+        };
         if window.is_empty() {
-            return 0;
+            return Some(0);
         }
         let first = row.first_from(slices, window.start_ns);
         let last = row.starting_from(slices, first, window.end_ns, row.len());
         if last <= first {
-            return 0;
+            return Some(0);
         }
         let mut by_slot = [0; Ink::COUNT];
         row.add_busy(slices, self.inks.len(), first..last, &mut by_slot);
         let cut_head = (window.start_ns - slices.start_ns(row.slice(first))).max(0);
         let cut_tail = (slices.end_ns(row.slice(last - 1)) - window.end_ns).max(0);
-        by_slot.iter().sum::<i64>() - cut_head - cut_tail
+        Some(by_slot.iter().sum::<i64>() - cut_head - cut_tail)
     }
 
     /// Row and position of slice `at`.
@@ -384,7 +394,6 @@ pub(super) mod tests {
         let rows = Rows::nested(&painted, all(&painted), |at| at == 2);
         let by_row: Vec<Vec<u32>> = rows.rows.iter().map(slices_of).collect();
         assert_eq!(by_row, [vec![0], vec![1, 3], vec![2]]);
-        assert_eq!(rows.busy_within(&painted, Span::new(0, 200)), 120);
     }
 
     #[test]
@@ -415,8 +424,10 @@ pub(super) mod tests {
         #[test]
         fn busy_time_of_a_window_is_that_of_the_union(painted in any_slices(300, 9, 12), from in -30..900_i64, len in 0..700_i64) {
             let window = Span::new(from, from + len);
-            let rows = Rows::packed(&painted, all(&painted));
-            prop_assert_eq!(rows.busy_within(&painted, window), brute_busy(&painted, window));
+            let rows = Rows::measured(&painted, all(&painted));
+            prop_assert_eq!(rows.busy_within(&painted, window), Some(brute_busy(&painted, window)));
+            let single = Rows::packed(&painted, all(&painted));
+            prop_assert_eq!(single.busy_within(&painted, window).is_some(), single.rows.len() < 2);
         }
 
         #[test]
