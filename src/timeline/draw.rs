@@ -20,8 +20,8 @@ pub enum Tone {
     Faint(Ink),
     /// Half strength.
     Half(Ink),
-    /// A darker line at the left of a slice, which separates neighbours.
-    Edge(Ink),
+    /// A line at the left of a slice, which separates neighbours.
+    Edge,
     /// A colour that the program gave to its range.
     User([u8; 3]),
     /// Behind a rank's header.
@@ -131,7 +131,7 @@ impl<'a> Frame<'a> {
 
     /// The visible span in the time of document `doc`.
     pub fn window(&self, doc: usize) -> Span {
-        self.viewport().span().shifted(-self.offset_ns(doc))
+        self.viewport().span().shifted(self.offset_ns(doc).saturating_neg())
     }
 
     /// Length of a bin.
@@ -154,8 +154,8 @@ impl<'a> Frame<'a> {
 
     /// Left and right edge of `span` (time of document `doc`).
     pub fn edges(&self, doc: usize, span: Span) -> (f32, f32) {
-        let offset_ns = self.offset_ns(doc);
-        (self.x_of((span.start_ns + offset_ns) as f64), self.x_of((span.end_ns + offset_ns) as f64))
+        let span = span.shifted(self.offset_ns(doc));
+        (self.x_of(span.start_ns as f64), self.x_of(span.end_ns as f64))
     }
 
     /// Rounds a vertical position to a physical pixel.
@@ -245,7 +245,7 @@ fn slice(
     list.data.push(Block { x0, x1, y0, y1, tone: Tone::Solid(piece.ink) });
     let mut text_x0 = x0;
     if x1 - x0 >= 4.0 * frame.px_pt() && x0 >= frame.left_pt {
-        list.data.push(Block { x0, x1: x0 + frame.px_pt(), y0, y1, tone: Tone::Edge(piece.ink) });
+        list.data.push(Block { x0, x1: x0 + frame.px_pt(), y0, y1, tone: Tone::Edge });
     }
     if let LaneKey::Nvtx(_, thread) = lane.key {
         text_x0 = nvtx_extras(frame, doc, thread, at, (x0, x1, y0, y1), list);

@@ -114,7 +114,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
     let plain = |name: &str| (name.to_owned(), String::new());
     match lane.key {
         LaneKey::Rank(rank) => rank_name(trace, rank),
-        LaneKey::Process(_, process) => (process_name(trace, process), file_name(trace)),
+        LaneKey::Process(_, process) => (process_name(trace, process), label::safe(&file_name(trace))),
         LaneKey::Compute(_) => plain("Compute"),
         LaneKey::Communication(_) => plain("Communication"),
         LaneKey::Copies(_) => plain("Copies"),

@@ -3,10 +3,10 @@
 use super::cache::Cache;
 use super::draw::Frame;
 use super::hit::{self, Hit};
-use super::layout::{Lane, Layout};
+use super::layout::Layout;
 use crate::units::Span;
 use crate::view::{Command, Item, LaneKey, RankId, Viewport};
-use egui::{PointerButton, Pos2, Response, Ui, Vec2};
+use egui::{CursorIcon, PointerButton, Pos2, Response, Ui, Vec2};
 
 /// What the drag that is going on does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +91,7 @@ fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out:
     let Some(lane) = layout.at(at.y - frame.origin_pt) else { return };
     if let LaneKey::Rank(rank) = lane.key {
         choose(frame, rank, out);
-        if !on_triangle(frame, lane, at) && !double {
+        if !on_triangle(frame, at) && !double {
             return;
         }
     }
@@ -100,7 +100,7 @@ fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out:
     }
 }
 
-fn on_triangle(frame: &Frame<'_>, _lane: &Lane, at: Pos2) -> bool {
+fn on_triangle(frame: &Frame<'_>, at: Pos2) -> bool {
     at.x < frame.gutter_left_pt + 24.0
 }
 
@@ -115,11 +115,16 @@ fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache:
     let mode = *cache.drag.get_or_insert_with(|| {
         if origin.x < frame.left_pt {
             Drag::Scroll
-        } else if shift && by(PointerButton::Primary) {
+        } else if (shift || origin.y < frame.top_pt) && by(PointerButton::Primary) {
+            // On the ruler a drag always measures.
             Drag::Select(frame.time_at(origin.x))
         } else {
             Drag::Pan
         }
+    });
+    ui.ctx().set_cursor_icon(match mode {
+        Drag::Pan | Drag::Scroll => CursorIcon::Grabbing,
+        Drag::Select(_) => CursorIcon::ResizeHorizontal,
     });
     let delta = response.drag_delta();
     match mode {

@@ -22,6 +22,10 @@ const MAIN_NVTX_THREADS: usize = 3;
 const MAIN_CALL_SHARE: f64 = 0.1;
 /// Threads whose NVTX rows are shown for a process without GPU work.
 const LONE_NVTX_THREADS: usize = 8;
+/// How much GPU lanes grow at most when there is room.
+const GROWTH_MAX: f32 = 1.6;
+/// Room that stays free below the last lane.
+const FREE_PT: f32 = 24.0;
 /// Free points below the rows of a lane.
 pub const LANE_GAP_PT: f32 = 3.0;
 
@@ -101,8 +105,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out the lanes of `workspace`, building the rows that decide their heights.
-    pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache) -> Self {
+    /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes grow into what is left
+    /// of `room_pt`.
+    pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
         cache.follow(workspace);
         let lanes = Outline::of(workspace, state, cache).lanes;
         let mut needed: Vec<RowsKey> = lanes.iter().filter_map(Lane::rows_key).collect();
@@ -115,16 +120,28 @@ impl Layout {
         }
         cache.prepare(workspace, &needed);
         let mut layout = Self { lanes, height_pt: 0.0 };
-        for lane in &mut layout.lanes {
-            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
-            let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
-            lane.top_pt = layout.height_pt;
-            lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
-                if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
-            size(lane, rows, scale.clamp(0.5, 6.0), state);
-            layout.height_pt += lane.height_pt;
+        layout.place(state, cache, 1.0);
+        let growing: f32 = layout.lanes.iter().filter(|lane| grows(lane.key)).map(|lane| lane.height_pt).sum();
+        let left_pt = room_pt - layout.height_pt - FREE_PT;
+        if growing > 0.0 && left_pt > 0.0 {
+            layout.place(state, cache, (1.0 + left_pt / growing).min(GROWTH_MAX));
         }
         layout
+    }
+
+    /// Sizes the lanes and puts them below each other.
+    fn place(&mut self, state: &ViewState, cache: &Cache, growth: f32) {
+        self.height_pt = 0.0;
+        for lane in &mut self.lanes {
+            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
+            let growth = if grows(lane.key) { growth } else { 1.0 };
+            let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
+            lane.top_pt = self.height_pt;
+            lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
+                if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
+            size(lane, rows, scale.clamp(0.5, 6.0) * growth, state);
+            self.height_pt += lane.height_pt;
+        }
     }
 
     /// The lanes that touch `top_pt..bottom_pt`.
@@ -146,6 +163,11 @@ impl Layout {
         let first = own.next()?;
         Some((first.top_pt, own.next_back().unwrap_or(first).bottom_pt()))
     }
+}
+
+/// True for lanes that are the better read the higher they are.
+fn grows(key: LaneKey) -> bool {
+    matches!(key, LaneKey::Compute(_) | LaneKey::Communication(_) | LaneKey::Copies(_) | LaneKey::Stream(..))
 }
 
 /// Sets rows and heights of `lane`, which has `rows` rows in all.

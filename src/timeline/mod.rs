@@ -49,7 +49,7 @@ use layout::Layout;
 /// Height of the ruler.
 const RULER_PT: f32 = 24.0;
 /// Width of the lane names, and the most of the width they may take.
-const GUTTER_PT: (f32, f32) = (230.0, 0.3);
+const GUTTER_PT: (f32, f32) = (248.0, 0.3);
 /// Width of the scroll mark at the right.
 const SCROLL_PT: f32 = 6.0;
 
@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
     let state = on_the_way.as_ref().unwrap_or(state);
-    let layout = Layout::of(workspace, state, cache);
+    let layout = Layout::of(workspace, state, cache, rect.height() - RULER_PT);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
     paint(ui, &frame, &layout, cache, rect);
     input::handle(ui, &response, &frame, &layout, cache, out);

@@ -55,7 +55,7 @@ pub fn tone(palette: &Palette, tone: Tone) -> Color32 {
         Tone::Solid(ink) => palette.ink(ink),
         Tone::Half(ink) => palette.ink(ink).gamma_multiply(0.55),
         Tone::Faint(ink) => palette.ink(ink).gamma_multiply(0.22),
-        Tone::Edge(_) => palette.edge,
+        Tone::Edge => palette.edge,
         Tone::User([red, green, blue]) => super::color::user(red, green, blue),
         Tone::Header => palette.header,
         Tone::Step => palette.step,

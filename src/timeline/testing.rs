@@ -136,7 +136,7 @@ impl Window {
 impl Window {
     /// The middle of where `item` is drawn, on the first lane that shows it.
     pub fn place(&mut self, item: Item) -> Option<Pos2> {
-        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache);
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, self.size.y - super::RULER_PT);
         let rect = Rect::from_min_size(Pos2::ZERO, self.size);
         let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
         let place = layout.lanes.iter().find_map(|lane| overlay::place(&frame, &self.cache, lane, item))?;
@@ -146,7 +146,7 @@ impl Window {
 
     /// A point in the gutter beside the first lane for which `is` holds.
     pub fn beside(&mut self, is: impl Fn(&Lane) -> bool) -> Pos2 {
-        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache);
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, self.size.y - super::RULER_PT);
         let rect = Rect::from_min_size(Pos2::ZERO, self.size);
         let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
         let lane = layout.lanes.iter().find(|lane| is(lane)).unwrap();

@@ -144,7 +144,13 @@ fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'st
         lines.push(("Stream", stream.id.to_string()));
     }
     if let (Some(name), Some(kind)) = (rank.ops.name.get(op), rank.ops.kind.get(op)) {
-        lines.push(("Class", class_text(doc.analysis.classes.class(*name, *kind), *kind)));
+        let class = doc.analysis.classes.class(*name, *kind);
+        lines.push(("Class", class_text(class, *kind)));
+        let analysis = doc.analysis.ranks.get(id.rank).filter(|_| class.is_communication());
+        if let Some((analysis, span)) = analysis.zip(Item::Op(id, op as u32).span(workspace)) {
+            let exposed_ns = analysis.exposed.within(span.shifted(doc.offset_ns.saturating_neg()));
+            lines.push(("Exposed", format!("{} while no compute kernel ran", format::duration(exposed_ns))));
+        }
     }
     if let Some(bytes) = rank.ops.bytes_of(op as u32) {
         lines.push(("Size", format::bytes(bytes)));

@@ -17,7 +17,7 @@ fn long_kernel(window: &Window) -> Item {
 
 /// Axis time under a point of the window.
 fn time_at(window: &Window, x_pt: f32) -> f64 {
-    window.state.viewport.time_at(f64::from(x_pt) - 230.0, 1280.0 - 230.0 - 6.0)
+    window.state.viewport.time_at(f64::from(x_pt) - 248.0, 1280.0 - 248.0 - 6.0)
 }
 
 #[test]
@@ -80,9 +80,13 @@ fn a_drag_moves_time_with_the_pointer() {
 fn a_drag_with_shift_selects_the_span_between_its_ends() {
     let mut window = window();
     let (from, to) = (time_at(&window, 900.0), time_at(&window, 500.0));
-    window.drag(pos2(900.0, 300.0), pos2(500.0, 320.0), Modifiers::SHIFT);
-    let span = window.state.selected_span.unwrap();
-    assert!((span.start_ns as f64 - to).abs() < 2.0 && (span.end_ns as f64 - from).abs() < 2.0);
+    // With Shift over the lanes, and without it on the ruler.
+    for (y_pt, modifiers) in [(300.0, Modifiers::SHIFT), (10.0, Modifiers::NONE)] {
+        window.state.selected_span = None;
+        window.drag(pos2(900.0, y_pt), pos2(500.0, 320.0), modifiers);
+        let span = window.state.selected_span.unwrap();
+        assert!((span.start_ns as f64 - to).abs() < 2.0 && (span.end_ns as f64 - from).abs() < 2.0);
+    }
 }
 
 #[test]

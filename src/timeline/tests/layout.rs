@@ -12,11 +12,11 @@ use std::sync::Arc;
 const RANK: RankId = RankId { doc: 0, rank: 0 };
 
 fn keys(workspace: &Workspace, state: &ViewState) -> Vec<LaneKey> {
-    Layout::of(workspace, state, &mut Cache::default()).lanes.iter().map(|lane| lane.key).collect()
+    Layout::of(workspace, state, &mut Cache::default(), 0.0).lanes.iter().map(|lane| lane.key).collect()
 }
 
 fn lane_of(workspace: &Workspace, state: &ViewState, key: LaneKey) -> Lane {
-    let layout = Layout::of(workspace, state, &mut Cache::default());
+    let layout = Layout::of(workspace, state, &mut Cache::default(), 0.0);
     layout.lanes.into_iter().find(|lane| lane.key == key).unwrap()
 }
 
@@ -81,7 +81,7 @@ fn crossing_ranges_and_marks_have_rows_of_their_own() {
 fn lanes_lie_below_each_other_and_are_found_by_height() {
     let workspace = training();
     let state = ViewState::open(&workspace);
-    let layout = Layout::of(&workspace, &state, &mut Cache::default());
+    let layout = Layout::of(&workspace, &state, &mut Cache::default(), 0.0);
     for pair in layout.lanes.windows(2) {
         assert_eq!(pair[0].bottom_pt(), pair[1].top_pt);
     }
@@ -165,14 +165,30 @@ fn many_ranks_start_collapsed() {
     };
     let workspace = Workspace::new((0..6).map(|_| one()));
     let state = ViewState::open(&workspace);
-    let layout = Layout::of(&workspace, &state, &mut Cache::default());
+    let layout = Layout::of(&workspace, &state, &mut Cache::default(), 0.0);
     assert!(layout.lanes.iter().filter(|lane| lane.is_header()).all(|lane| lane.expanded == Some(false)));
     assert_eq!(layout.lanes.len(), 12, "a header and a slim lane each");
 }
 
 #[test]
+fn gpu_lanes_grow_into_the_room_there_is() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    let height = |room_pt| {
+        let layout = Layout::of(&workspace, &state, &mut Cache::default(), room_pt);
+        let compute = layout.lanes.iter().find(|lane| lane.key == LaneKey::Compute(RANK)).unwrap().height_pt;
+        (layout.height_pt, compute)
+    };
+    let (least, low) = height(0.0);
+    assert_eq!(height(least), (least, low));
+    let (more, higher) = height(least + 60.0);
+    assert!(higher > low && more <= least + 60.0, "{more} {least}");
+    assert!(height(5_000.0).0 < least * 1.6);
+}
+
+#[test]
 fn an_empty_workspace_has_no_lanes() {
-    assert_eq!(Layout::of(&Workspace::default(), &ViewState::default(), &mut Cache::default()), Layout::default());
+    assert_eq!(Layout::of(&Workspace::default(), &ViewState::default(), &mut Cache::default(), 0.0), Layout::default());
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Scene {
     }
 
     fn with<R>(&mut self, run: impl FnOnce(&Frame<'_>, &Cache, &Layout) -> R) -> R {
-        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache);
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, 0.0);
         let frame = Frame {
             workspace: &self.workspace,
             state: &self.state,
