@@ -3,7 +3,7 @@
 use super::capture::copy_button;
 use super::cx::{Cx, pair};
 use super::facts::Facts;
-use super::fetch::Fetcher;
+use super::fetch::{Fetcher, Fields};
 use crate::format;
 use crate::trace::Field;
 use crate::view::{Command, Item};
@@ -39,51 +39,79 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Comma
         Some(details.fetcher.get((cx.revision, doc, row), source))
     });
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
-        ui.horizontal_top(|ui| {
-            let width = ui.available_width();
-            ui.vertical(|ui| {
-                ui.set_width(FACTS_PT.min(width));
-                for fact in &facts.facts {
-                    pair(ui, 152.0, fact.name, &fact.value);
-                }
-                if let Some(name) = &facts.full_name {
-                    pair(ui, 152.0, "Full name", name);
-                }
-            });
+        let width = ui.available_width();
+        if width < FACTS_PT + FIELDS_PT {
+            facts_column(ui, width, facts);
             ui.add_space(8.0);
-            ui.vertical(|ui| match fields {
-                None => {}
-                Some(None) => {
-                    ui.label(RichText::new("Reading the row…").weak());
-                }
-                Some(Some(Ok(fields))) => fields_table(ui, fields),
-                Some(Some(Err(message))) => {
-                    let text = format!("The row's other fields could not be read: {message}");
-                    ui.add(Label::new(RichText::new(text).color(cx.palette.warning)).wrap());
-                }
-            });
+            fields_block(ui, cx, fields);
+            return;
+        }
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| facts_column(ui, FACTS_PT, facts));
+            ui.add_space(8.0);
+            ui.vertical(|ui| fields_block(ui, cx, fields));
         });
     });
 }
 
+fn facts_column(ui: &mut Ui, width: f32, facts: &Facts) {
+    ui.set_width(width);
+    for fact in &facts.facts {
+        pair(ui, 152.0, fact.name, &fact.value);
+    }
+    if let Some(name) = &facts.full_name {
+        pair(ui, 152.0, "Full name", name);
+    }
+}
+
+/// The row's fields: none for what has no row, on their way, there, or unreadable.
+fn fields_block(ui: &mut Ui, cx: &Cx<'_>, fields: Option<Option<&Fields>>) {
+    match fields {
+        None => {}
+        Some(None) => {
+            ui.label(RichText::new("Reading the row…").weak());
+        }
+        Some(Some(Ok(fields))) => fields_table(ui, fields),
+        Some(Some(Err(message))) => {
+            let text = format!("The row's other fields could not be read: {message}");
+            ui.add(Label::new(RichText::new(text).color(cx.palette.warning)).wrap());
+        }
+    }
+}
+
+/// Narrower than this, in points, the buttons stand below the name.
+const ONE_LINE_PT: f32 = 560.0;
+
 fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
+    let narrow = ui.available_width() < ONE_LINE_PT;
     ui.horizontal(|ui| {
         ui.label(RichText::new(facts.kind).weak());
+        if narrow {
+            ui.add(Label::new(RichText::new(&facts.title).strong()).truncate());
+            return;
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.button("Clear").on_hover_text("Clear the selection (Escape)").clicked() {
-                out.push(Command::Select(None));
-            }
-            if ui.button("Zoom to it").on_hover_text("Show it with some room around it (F)").clicked() {
-                out.push(Command::ShowSelection);
-            }
-            copy_button(ui, "Copy all", &facts.as_text());
-            copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title));
+            buttons(ui, facts, out);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(RichText::new(&facts.title).strong()).truncate());
             });
         });
     });
+    if narrow {
+        ui.horizontal_wrapped(|ui| buttons(ui, facts, out));
+    }
     ui.add_space(4.0);
+}
+
+fn buttons(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
+    if ui.button("Clear").on_hover_text("Clear the selection (Escape)").clicked() {
+        out.push(Command::Select(None));
+    }
+    if ui.button("Zoom to it").on_hover_text("Show it with some room around it (F)").clicked() {
+        out.push(Command::ShowSelection);
+    }
+    copy_button(ui, "Copy all", &facts.as_text());
+    copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title));
 }
 
 /// All fields of the row, in as many columns as there is room for, read down then across.

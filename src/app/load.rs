@@ -1,7 +1,8 @@
 //! Opening files beside the frame: one thread a file, progress, cancel, and results in the order of the request.
 //!
 //! Files that are opened together form a batch and appear together, so that their ranks stack in the order given. A
-//! second request waits for nobody: its batch runs beside the first and is appended when it is done.
+//! second request waits for nobody: its batch is appended when it is done, before or after the first. At most
+//! [`AT_ONCE`] files are read at once; the others wait for their turn.
 
 use crate::analysis::Analysis;
 use crate::nsys::Progress;
@@ -127,6 +128,7 @@ pub struct Job {
     /// How far it is.
     pub watch: Arc<Watch>,
     id: u64,
+    started: bool,
     outcome: Option<Result<Vec<Opened>, OpenError>>,
 }
 
@@ -142,6 +144,9 @@ pub type Outcome = (What, Result<Vec<Opened>, OpenError>);
 
 /// A job's number and what came of it.
 type Finished = (u64, Result<Vec<Opened>, OpenError>);
+
+/// Files read at once: each has readers of its own, and what is read stays in memory.
+pub const AT_ONCE: usize = 4;
 
 /// Finished jobs that wait for the window at most; others wait on their threads.
 const WAITING: usize = 16;
@@ -175,29 +180,43 @@ impl Jobs {
             .into_iter()
             .map(|what| {
                 self.next_id += 1;
-                self.spawn(self.next_id, what)
+                Job { what, watch: Arc::new(Watch::default()), id: self.next_id, started: false, outcome: None }
             })
             .collect();
         if !batch.is_empty() {
             self.batches.push_back(batch);
         }
+        self.start_waiting();
     }
 
-    fn spawn(&self, id: u64, what: What) -> Job {
-        let watch = Arc::new(Watch::default());
-        let (opener, sender, wake) = (Arc::clone(&self.opener), self.sender.clone(), Arc::clone(&self.wake));
-        let (thread_watch, thread_what) = (Arc::clone(&watch), what.clone());
+    /// Gives waiting files a thread while there is one to give.
+    fn start_waiting(&mut self) {
+        let reading = self.running().filter(|job| job.started && !job.is_done()).count();
+        let free = AT_ONCE.saturating_sub(reading);
+        let (opener, sender, wake) = (&self.opener, &self.sender, &self.wake);
+        for job in self.batches.iter_mut().flatten().filter(|job| !job.started).take(free) {
+            job.started = true;
+            job.outcome = Self::spawn(job, Arc::clone(opener), sender.clone(), Arc::clone(wake)).err();
+        }
+    }
+
+    fn spawn(
+        job: &Job,
+        opener: Arc<dyn Opener>,
+        sender: SyncSender<Finished>,
+        wake: Arc<dyn Fn() + Send + Sync>,
+    ) -> Result<(), Result<Vec<Opened>, OpenError>> {
+        let (id, what, watch) = (job.id, job.what.clone(), Arc::clone(&job.watch));
         let work = move || {
-            let opened = catch_unwind(AssertUnwindSafe(|| opener.open(&thread_what, &thread_watch)));
+            let opened = catch_unwind(AssertUnwindSafe(|| opener.open(&what, &watch)));
             // The receiver is gone when the window closed meanwhile: nothing is left to tell.
             let _ = sender.send((id, opened.unwrap_or_else(|_| Err(stopped_unexpectedly()))));
             wake();
         };
-        let started = std::thread::Builder::new().name(format!("open {}", what.label())).spawn(work);
-        let outcome = started.err().map(|error| {
+        let started = std::thread::Builder::new().name(format!("open {}", job.what.label())).spawn(work);
+        started.map(|_| ()).map_err(|error| {
             Err(OpenError::Failed { message: format!("cannot start a thread to open the file: {error}") })
-        });
-        Job { what, watch, id, outcome }
+        })
     }
 
     /// The files of the first batch that is finished, if one is. Never blocks.
@@ -207,6 +226,7 @@ impl Jobs {
                 job.outcome = Some(outcome);
             }
         }
+        self.start_waiting();
         let at = self.batches.iter().position(|batch| batch.iter().all(Job::is_done))?;
         let batch = self.batches.remove(at)?;
         Some(batch.into_iter().filter_map(|job| Some((job.what, job.outcome?))).collect())

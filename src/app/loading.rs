@@ -74,7 +74,7 @@ fn describe(now: &Snapshot, done: bool) -> String {
     if now.file_bytes > 0 {
         parts.push(format::bytes(now.file_bytes));
     }
-    if parts.is_empty() { "Starting…".to_owned() } else { parts.join("  ·  ") }
+    if parts.is_empty() { "Waiting for its turn…".to_owned() } else { parts.join("  ·  ") }
 }
 
 /// Draws what is shown while files hang over the window.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn progress_tells_only_what_is_known() {
-        assert_eq!(describe(&Snapshot::default(), false), "Starting…");
+        assert_eq!(describe(&Snapshot::default(), false), "Waiting for its turn…");
         let now = Snapshot { rows_done: 5, rows_total: 1000, stage: "kernels".to_owned(), ..Snapshot::default() };
         assert_eq!(describe(&now, false), "kernels  ·  5 of 1\u{2009}000 rows");
         assert_eq!(describe(&now, true), "Ready");

@@ -68,7 +68,7 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
             format::count(steps.typical.count),
             format::duration(steps.typical.median_span_ns),
         );
-        columns.push((if steps.estimated { "Est. step" } else { "Typical step" }, tip, steps.typical.mean));
+        columns.push((if steps.estimated { "Estimated step" } else { "Typical step" }, tip, steps.typical.mean));
     }
     for (title, tip, split) in &columns {
         ui.horizontal(|ui| {
@@ -90,7 +90,10 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
         row.col(|_| {});
         for (title, tip, _) in columns {
             number(&mut row, |ui| {
-                ui.label(RichText::new(*title).weak()).on_hover_text(tip);
+                // "Typical step" is "Typical" where the column is narrow.
+                let short = title.split(' ').next().unwrap_or(title);
+                let shown = if ui.available_width() < 84.0 { short } else { title };
+                ui.label(RichText::new(shown).weak()).on_hover_text(tip);
             });
         }
     });
@@ -127,7 +130,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
 
 /// A table as wide as there is room: one column of names, then `numbers` right-aligned ones.
 fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
-    let width = ((ui.available_width() - 132.0) / numbers as f32 - 8.0).max(64.0);
+    let width = ((ui.available_width() - 128.0) / numbers as f32 - 8.0).clamp(52.0, 120.0);
     TableBuilder::new(ui)
         .id_salt(name)
         .vscroll(false)

@@ -103,9 +103,9 @@ mod tests {
         assert_eq!(Settings::from_text("no json"), Settings::default());
         assert_eq!(Settings::from_text("[1]"), Settings::default());
         let odd = r#"{"theme":"Light","scale_percent":9999,"recent":7,"side":"yes","from_the_future":{}}"#;
-        let expected = Settings { theme: Theme::Light, ..Settings::default() };
-        assert_eq!(Settings::from_text(odd), expected);
-        assert_eq!(Settings::from_text(r#"{"scale_percent":190}"#).scale_percent, 200);
+        let expected = Settings { theme: Theme::Light, scale_percent: 200, ..Settings::default() };
+        assert_eq!(Settings::from_text(odd), expected, "a scale that is not on offer becomes the nearest that is");
+        assert_eq!(Settings::from_text(r#"{"scale_percent":-3}"#).scale_percent, 100);
     }
 
     #[test]

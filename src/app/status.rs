@@ -5,7 +5,7 @@ use super::cx::Cx;
 use super::icons::{self, Icon};
 use crate::format;
 use crate::units::Span;
-use crate::view::{Command, Panel, Workspace};
+use crate::view::{Clock, Command, Panel};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, message: Option<&str>, out: &mut Vec<Comma
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let visible = cx.view.viewport.span();
     ui.label(RichText::new(span_text(visible)).small()).on_hover_text("Visible span: its length and where it starts");
-    if let Some((clock, tip)) = clock(cx.workspace) {
+    if let Some((clock, tip)) = clock_text(cx.workspace.clock) {
         ui.separator();
         ui.label(RichText::new(clock).small().weak()).on_hover_text(tip);
     }
@@ -55,17 +55,19 @@ fn span_text(visible: Span) -> String {
 }
 
 /// What puts several files on one axis; nothing to say about one file.
-fn clock(workspace: &Workspace) -> Option<(&'static str, &'static str)> {
-    if workspace.docs.len() < 2 {
-        return None;
-    }
-    let known = workspace.docs.iter().all(|doc| doc.trace.source.utc_epoch_ns.is_some());
-    Some(if known {
-        (
+const fn clock_text(clock: Clock) -> Option<(&'static str, &'static str)> {
+    match clock {
+        Clock::Own => None,
+        Clock::Wall => Some((
             "Clock: wall clock",
             "Files are placed by the wall clock of their session starts. Clocks of different hosts may be milliseconds apart.",
-        )
-    } else {
-        ("Clock: own start", "Not every file tells its wall clock, so each starts at its own first event.")
-    })
+        )),
+        Clock::StartsUnknown => {
+            Some(("Clock: own start", "Not every file tells its wall clock, so each starts at its own first event."))
+        }
+        Clock::StartsApart => Some((
+            "Clock: own start",
+            "By their wall clocks the files were not recorded at the same time, so each starts at its own first event.",
+        )),
+    }
 }

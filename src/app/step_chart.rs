@@ -58,14 +58,10 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
         .step_by(per_bar)
         .filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len())))
         .collect();
-    let bars = shown.iter().enumerate().map(|(bar, (at, step))| {
+    let bars = shown.iter().enumerate().map(|(bar, (_, step))| {
         let here = current.is_some_and(|current| current / per_bar == bar);
         let stroke = if here { Stroke::new(1.5, cx.palette.text) } else { Stroke::NONE };
-        Bar::new(bar as f64, step.window.len_ns() as f64)
-            .width(0.8)
-            .fill(color(step, cx.palette))
-            .stroke(stroke)
-            .name(format!("{}\n{}", step.name, describe(steps, *at)))
+        Bar::new(bar as f64, step.window.len_ns() as f64).width(0.8).fill(color(step, cx.palette)).stroke(stroke)
     });
     let bars: Vec<Bar> = bars.collect();
     let median = all.typical.median_span_ns as f64;
@@ -93,16 +89,22 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
         .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
         .default_y_bounds(0.0, top * 1.08)
         .show(ui, |plot| {
-            let chart = BarChart::new("Step time", bars).element_formatter(Box::new(|bar, _| bar.name.clone()));
-            plot.bar_chart(chart);
+            plot.bar_chart(BarChart::new("Step time", bars).allow_hover(false));
             plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
             plot.pointer_coordinate()
         });
     let text = format!("Step times, {} bars; click one to show its step", shown.len());
     response.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
-    if response.response.clicked()
-        && let Some(at) = response.inner.and_then(|pointer| step_under(pointer, &shown))
-    {
+    let Some(at) = response.inner.and_then(|pointer| step_under(pointer, &shown)) else { return };
+    let clicked = response.response.clicked();
+    if let Some(step) = steps.get(at) {
+        response.response.on_hover_ui_at_pointer(|ui| {
+            ui.strong(&step.name);
+            ui.label(describe(step));
+            ui.label(RichText::new("Click to show it").small().weak());
+        });
+    }
+    if clicked {
         out.push(Command::ShowStep(chosen.id, at as u32));
     }
 }
@@ -120,8 +122,7 @@ fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
     (bar >= 0.0).then(|| shown.get(bar as usize)).flatten().map(|(at, _)| *at)
 }
 
-fn describe(steps: &[Step], at: usize) -> String {
-    let Some(step) = steps.get(at) else { return String::new() };
+fn describe(step: &Step) -> String {
     let length = format::duration(step.window.len_ns());
     match kind(step) {
         "" => length,

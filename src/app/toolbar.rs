@@ -7,8 +7,15 @@ use crate::format;
 use crate::view::{Command, Theme};
 use egui::{Align, Layout, RichText, Ui};
 
+/// Widths of the window, in points, from which parts of the row are shown; below, they are in the menus only.
+const PLACE_FROM_PT: f32 = 980.0;
+const WHOLE_FROM_PT: f32 = 830.0;
+const STEP_FROM_PT: f32 = 710.0;
+const SWITCHES_FROM_PT: f32 = 540.0;
+
 /// Draws the row.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let width = ui.available_width();
     ui.horizontal(|ui| {
         ui.set_min_height(24.0);
         ui.scope(|ui| {
@@ -17,29 +24,31 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         });
         if !cx.workspace.docs.is_empty() {
             ui.separator();
-            history(ui, cx, out);
-            step(ui, cx, out);
+            history(ui, cx, width >= WHOLE_FROM_PT, out);
+            if width >= STEP_FROM_PT {
+                step(ui, cx, width >= PLACE_FROM_PT, out);
+            }
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| switches(ui, cx, out));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| switches(ui, cx, width >= SWITCHES_FROM_PT, out));
     });
 }
 
-fn history(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+fn history(ui: &mut Ui, cx: &Cx<'_>, whole: bool, out: &mut Vec<Command>) {
     let history = &cx.view.history;
-    if icons::button(ui, history.can_go_back(), Icon::Back, "Back", "Back to the view before (Backspace)").clicked() {
+    let back = icons::button(ui, history.can_go_back(), Icon::Back, "Back", "Back to the view before (Backspace)");
+    if back.clicked() {
         out.push(Command::Back);
     }
-    if icons::button(ui, history.can_go_forward(), Icon::Forward, "Forward", "Forward again (Shift+Backspace)")
-        .clicked()
-    {
+    let tip = "Forward again (Shift+Backspace)";
+    if icons::button(ui, history.can_go_forward(), Icon::Forward, "Forward", tip).clicked() {
         out.push(Command::Forward);
     }
-    if ui.button("Whole capture").on_hover_text("Show everything (0 or Home)").clicked() {
+    if whole && ui.button("Whole capture").on_hover_text("Show everything (0 or Home)").clicked() {
         out.push(Command::ShowAll);
     }
 }
 
-fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+fn step(ui: &mut Ui, cx: &Cx<'_>, place: bool, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else { return };
     let (Some(steps), Some(at)) = (chosen.steps(), chosen.step_in_view(cx.view)) else { return };
     let Some(step) = steps.steps.get(at) else { return };
@@ -47,7 +56,7 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     if icons::button(ui, at > 0, Icon::Previous, "Previous step", "Previous step ([)").clicked() {
         out.push(Command::PreviousStep);
     }
-    let name = format::one_line(&step.name, 28);
+    let name = format::one_line(&step.name, 20);
     let response = ui.button(name).on_hover_text("Show the step in the middle of the view");
     if response.clicked() {
         out.push(Command::ShowStep(chosen.id, at as u32));
@@ -55,17 +64,19 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     if icons::button(ui, at + 1 < steps.steps.len(), Icon::Next, "Next step", "Next step (])").clicked() {
         out.push(Command::NextStep);
     }
-    let place = format!(
-        "{}  ·  {} of {}",
-        format::duration(step.window.len_ns()),
-        format::count(at as u64 + 1),
-        format::count(steps.steps.len() as u64)
-    );
-    ui.label(RichText::new(place).weak()).on_hover_text("Window of the step in the middle of the view");
+    if place {
+        let text = format!(
+            "{}  ·  {} of {}",
+            format::duration(step.window.len_ns()),
+            format::count(at as u64 + 1),
+            format::count(steps.steps.len() as u64)
+        );
+        ui.label(RichText::new(text).weak()).on_hover_text("Window of the step in the middle of the view");
+    }
 }
 
 /// From right to left.
-fn switches(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+fn switches(ui: &mut Ui, cx: &Cx<'_>, all: bool, out: &mut Vec<Command>) {
     let (sign, other, name) = match cx.view.theme {
         Theme::Dark => (Icon::Sun, Theme::Light, "Light theme"),
         Theme::Light => (Icon::Moon, Theme::Dark, "Dark theme"),
@@ -77,6 +88,9 @@ fn switches(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         return;
     }
     toggle(ui, cx.settings.side, "Side panel", "Overview, steps and capture facts", Command::ToggleSidePanel, out);
+    if !all {
+        return;
+    }
     toggle(ui, cx.settings.details, "Details", "Everything about the selection", Command::ToggleDetails, out);
     toggle(ui, cx.view.nvtx, "NVTX", "NVTX rows (N)", Command::ToggleNvtx, out);
     let tip = "Idle gaps and exposed communication as marks of their own (M)";

@@ -6,8 +6,9 @@ use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
 use super::settings::{KEY, Settings};
-use super::state::{AppState, Effect, Overlay, PathQuestion};
+use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
 use super::{keys, theme};
+use crate::format;
 use crate::raster;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Theme};
@@ -29,6 +30,7 @@ pub struct Window {
     pictures: (SyncSender<String>, Receiver<String>),
     wake: Wake,
     looks: Option<(Theme, u16)>,
+    titled: u64,
 }
 
 #[derive(Clone)]
@@ -55,6 +57,7 @@ impl Window {
             pictures: sync_channel(4),
             wake: Wake(wake),
             looks: None,
+            titled: 0,
         };
         window.follow_looks(ctx);
         window
@@ -93,6 +96,7 @@ impl Window {
             commands.push(Command::Open(dropped));
         }
         self.keys(ui.ctx(), &mut commands);
+        self.follow_title(ui.ctx());
         for command in commands {
             self.apply(ui.ctx(), command);
         }
@@ -139,6 +143,18 @@ impl Window {
             ctx.set_zoom_factor(f32::from(wanted.1) / 100.0);
             ctx.request_repaint();
         }
+    }
+
+    /// Names the open files in the window's title.
+    fn follow_title(&mut self, ctx: &Context) {
+        if self.titled == self.state.revision {
+            return;
+        }
+        self.titled = self.state.revision;
+        let files: Vec<String> =
+            self.state.workspace.docs.iter().map(|doc| file_name(&doc.trace.source.path)).collect();
+        let title = if files.is_empty() { "stepscope".to_owned() } else { format!("stepscope: {}", files.join(", ")) };
+        ctx.send_viewport_cmd(ViewportCommand::Title(format::one_line(&title, 120)));
     }
 
     fn write_picture(&mut self, ctx: &Context, path: PathBuf) {

@@ -1,8 +1,12 @@
-//! egui output to pixels on the CPU: pictures without a GPU or a display, the same bytes on every machine.
+//! egui output to pixels on the CPU: pictures without a GPU or a display.
 //!
 //! It follows egui's GL painter: premultiplied alpha, vertex colour times texel in gamma space, scissor rectangles in
 //! whole pixels. Coverage is decided in whole numbers (1/256 pixel) with the top-left rule, so triangles that share an
 //! edge never blend a pixel twice. Everything runs in order on one thread.
+//!
+//! So the same meshes and textures give the same bytes on every machine. The glyphs come from egui's font rasteriser,
+//! which uses the processor's vector instructions: with AVX2 (x86-64 since 2013) its output is always the same; without,
+//! one glyph pixel in some hundred thousand differs by 1/255.
 //!
 //! Cost: 4 bytes a pixel; a full 1920x1080 window takes some tens of milliseconds in a release build.
 

@@ -15,4 +15,4 @@ pub use command::Command;
 pub use history::{History, Move};
 pub use state::{Item, LISTED_GAP_NS, LaneKey, Panel, Theme, ViewState};
 pub use viewport::Viewport;
-pub use workspace::{Doc, RankId, Workspace};
+pub use workspace::{Clock, Doc, RankId, Workspace};

@@ -25,6 +25,20 @@ pub struct Doc {
     pub offset_ns: i64,
 }
 
+/// What puts several documents on one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Clock {
+    /// One document: its own clock.
+    #[default]
+    Own,
+    /// The wall clocks of the session starts.
+    Wall,
+    /// Each from its own first event, since not every file tells its wall clock.
+    StartsUnknown,
+    /// Each from its own first event, since by their wall clocks they were not recorded at the same time.
+    StartsApart,
+}
+
 /// The open documents.
 ///
 /// Axis time is shared by all documents and starts at 0 with the earliest event of any, so that it stays small enough
@@ -33,20 +47,23 @@ pub struct Doc {
 pub struct Workspace {
     /// Documents in the order they were opened.
     pub docs: Vec<Doc>,
+    /// What puts them on one axis.
+    pub clock: Clock,
 }
 
 impl Workspace {
-    /// Puts the documents on one axis: by the wall clock of their session starts when every file tells it, else each
-    /// from its own first event.
+    /// Puts the documents on one axis: by the wall clock of their session starts when every file tells it and their
+    /// captures overlap, else each from its own first event.
     pub fn new(docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>) -> Self {
         let mut docs: Vec<Doc> =
             docs.into_iter().map(|(trace, analysis)| Doc { trace, analysis, offset_ns: 0 }).collect();
-        let wall = docs.iter().map(|d| d.trace.source.utc_epoch_ns).collect::<Option<Vec<i64>>>();
-        for (at, doc) in docs.iter_mut().enumerate() {
-            let first = doc.trace.span.map_or(0, |s| s.start_ns);
-            doc.offset_ns = wall.as_ref().and_then(|w| w.get(at).copied()).unwrap_or_else(|| first.saturating_neg());
+        let clock = clock_of(&docs);
+        for doc in &mut docs {
+            let own_start_ns = doc.trace.span.map_or(0, |s| s.start_ns).saturating_neg();
+            let wall_ns = doc.trace.source.utc_epoch_ns.filter(|_| clock == Clock::Wall);
+            doc.offset_ns = wall_ns.unwrap_or(own_start_ns);
         }
-        let mut workspace = Self { docs };
+        let mut workspace = Self { docs, clock };
         if let Some(span) = workspace.span() {
             for doc in &mut workspace.docs {
                 doc.offset_ns = doc.offset_ns.saturating_sub(span.start_ns);
@@ -72,5 +89,64 @@ impl Workspace {
     pub fn rank(&self, id: RankId) -> Option<(&Doc, &Rank)> {
         let doc = self.docs.get(id.doc)?;
         Some((doc, doc.trace.ranks.get(id.rank)?))
+    }
+}
+
+fn clock_of(docs: &[Doc]) -> Clock {
+    if docs.len() < 2 {
+        return Clock::Own;
+    }
+    let epochs: Option<Vec<i64>> = docs.iter().map(|doc| doc.trace.source.utc_epoch_ns).collect();
+    let Some(epochs) = epochs else { return Clock::StartsUnknown };
+    let spans = docs.iter().zip(epochs).filter_map(|(doc, epoch_ns)| Some(doc.trace.span?.shifted(epoch_ns)));
+    let mut spans: Vec<Span> = spans.collect();
+    spans.sort_by_key(|span| span.start_ns);
+    let mut end_ns = spans.first().map_or(0, |span| span.end_ns);
+    for span in spans {
+        // Clocks that are seconds apart, or runs recorded one after the other: the axis would be mostly empty.
+        if span.start_ns > end_ns {
+            return Clock::StartsApart;
+        }
+        end_ns = end_ns.max(span.end_ns);
+    }
+    Clock::Wall
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+
+    /// A capture of one kernel from 100 to 200 ns whose time 0 is at `epoch_ns`.
+    fn document(epoch_ns: Option<i64>) -> (Arc<Trace>, Arc<Analysis>) {
+        let mut trace = Fixture::new().kernel("k", 7, 100, 200).build();
+        trace.source.utc_epoch_ns = epoch_ns;
+        let analysis = analyze(&trace, &Params::default());
+        (Arc::new(trace), Arc::new(analysis))
+    }
+
+    fn placed(epochs: &[Option<i64>]) -> (Clock, Vec<i64>) {
+        let workspace = Workspace::new(epochs.iter().map(|epoch| document(*epoch)));
+        let starts = workspace.docs.iter().filter_map(|doc| Some(doc.trace.span?.shifted(doc.offset_ns).start_ns));
+        (workspace.clock, starts.collect())
+    }
+
+    #[test]
+    fn captures_that_overlap_are_placed_by_the_wall_clock() {
+        assert_eq!(placed(&[Some(1_000_030), Some(1_000_000)]), (Clock::Wall, vec![30, 0]));
+        // The third touches the second only.
+        assert_eq!(placed(&[Some(0), Some(80), Some(160)]), (Clock::Wall, vec![0, 80, 160]));
+    }
+
+    #[test]
+    fn captures_recorded_at_other_times_each_start_at_zero() {
+        assert_eq!(placed(&[Some(0), Some(7_300_000_000)]), (Clock::StartsApart, vec![0, 0]));
+    }
+
+    #[test]
+    fn without_every_wall_clock_each_starts_at_zero() {
+        assert_eq!(placed(&[Some(5), None]), (Clock::StartsUnknown, vec![0, 0]));
+        assert_eq!(placed(&[Some(5)]), (Clock::Own, vec![0]));
     }
 }

@@ -38,6 +38,17 @@ fn files_opened_together_stack_in_the_order_given() {
 }
 
 #[test]
+fn many_files_wait_for_their_turn_and_all_open() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    let names: Vec<String> = (0..12).map(|rank| format!("rank{rank}")).collect();
+    driven.send(open(&names.iter().map(String::as_str).collect::<Vec<_>>()));
+    driven.wait(|window| window.state().workspace.docs.len() == 12);
+    let labels: Vec<String> =
+        driven.window().state().workspace.ranks().map(|(_, _, rank)| rank.label.clone()).collect();
+    assert_eq!(labels, (0..12).map(|rank| rank.to_string()).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_second_file_opens_while_the_first_still_loads() {
     let mut driven = Driven::empty(900.0, 600.0);
     driven.send(open(&["hang"]));
