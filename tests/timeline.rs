@@ -128,3 +128,17 @@ fn every_shared_export_draws() {
         assert!(drawn_share(&image, Theme::Dark) > 0.15, "{name}");
     }
 }
+
+#[test]
+fn the_timeline_is_found_by_its_words() {
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    let (workspace, mut cache) = (Workspace::default(), Cache::default());
+    let state = ViewState::open(&workspace);
+    let mut harness = Harness::builder()
+        .with_size(vec2(640.0, 360.0))
+        .build_ui(|ui| timeline::show(ui, &workspace, &state, &mut cache, &mut Vec::new()));
+    harness.run();
+    harness.get_by_label_contains("Timeline of 0 ranks, showing");
+}

@@ -11,10 +11,12 @@ use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{LaneKey, RankId};
-use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
+/// Room that a lane's name has at least.
+const NAME_MIN_PT: f32 = 48.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
@@ -74,11 +76,17 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
         return;
     }
     let share = share_text(frame, cache, lane);
-    let share_left = if share.is_empty() {
-        right
-    } else {
-        let color = palette.text_dim;
-        painter.text(pos2(right, middle), Align2::RIGHT_CENTER, share, LANE_FONT, color).left() - 8.0
+    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
+    let room = right - left - NAME_MIN_PT;
+    let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
+    let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
+    let share_left = match galleys.into_iter().find(|galley| galley.size().x <= room) {
+        Some(galley) if galley.size().x > 0.0 => {
+            let corner = pos2(right - galley.size().x, middle - galley.size().y / 2.0);
+            painter.galley(corner, galley, palette.text_dim);
+            corner.x - 8.0
+        }
+        _ => right,
     };
     let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
         if let Some(galley) = label::fit(painter, Texts { name: text, ..Texts::default() }, right - left, font, color) {
