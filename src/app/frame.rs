@@ -36,7 +36,7 @@ impl Caches {
 }
 
 /// Smallest and default width of the side panel, in points.
-pub const SIDE_PT: (f32, f32) = (300.0, 424.0);
+pub const SIDE_PT: (f32, f32) = (300.0, 432.0);
 /// Smallest and default height of the details panel, in points.
 const DETAILS_PT: (f32, f32) = (72.0, 188.0);
 

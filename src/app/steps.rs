@@ -59,13 +59,15 @@ impl Key {
 
     fn width(self) -> f32 {
         match self {
-            Self::Order => 64.0,
-            Self::Window => 56.0,
-            Self::Kind => 48.0,
-            Self::Share(_) => 40.0,
+            Self::Order => 56.0,
+            Self::Window | Self::Kind => 56.0,
+            Self::Share(_) => 38.0,
         }
     }
 }
+
+/// Space between columns.
+const GAP_PT: f32 = 4.0;
 
 /// What the table keeps between frames.
 #[derive(Debug)]
@@ -127,12 +129,17 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     let Some(steps) = chosen.steps() else { return };
     ui.add_space(8.0);
     table.update(cx.revision, chosen.id, &steps.steps);
-    ScrollArea::horizontal().show(ui, |ui| rows(ui, cx, &chosen, steps, table, out));
+    ui.spacing_mut().item_spacing.x = GAP_PT;
+    let needed = Key::ALL.iter().map(|key| key.width() + GAP_PT).sum::<f32>() + ui.spacing().scroll.allocated_width();
+    if ui.available_width() >= needed {
+        rows(ui, cx, &chosen, steps, table, out);
+    } else {
+        ScrollArea::horizontal().show(ui, |ui| rows(ui, cx, &chosen, steps, table, out));
+    }
 }
 
 fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mut StepTable, out: &mut Vec<Command>) {
     let current = chosen.step_in_view(cx.view);
-    ui.spacing_mut().item_spacing.x = 4.0;
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())

@@ -41,7 +41,7 @@ fn the_overview_looks_as_designed_in_both_themes() {
     for (theme, name) in [(Theme::Dark, "overview_dark"), (Theme::Light, "overview_light")] {
         let options = PictureOptions { width_px: 1000, height_px: 600, scale: 1.0, theme };
         let image = render(&workspace, &state, &options);
-        compare(&cut(&image, 576, 30, 424, 300), name);
+        compare(&cut(&image, 568, 30, 432, 300), name);
     }
 }
 
