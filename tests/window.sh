@@ -22,7 +22,11 @@ fail() {
 
 cleanup() {
     if [ -n "$app" ] && kill -0 "$app" 2>/dev/null; then kill "$app"; fi
-    if [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then kill "$server"; fi
+    if [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
+        kill "$server"
+        # Until it has gone, its number looks free and is not.
+        wait "$server" 2>/dev/null || true
+    fi
     rm -rf "$work"
 }
 trap cleanup EXIT
@@ -41,6 +45,11 @@ export DISPLAY=":$display" LIBGL_ALWAYS_SOFTWARE=1
 # Settings of the user are neither read nor written.
 export XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
 unset WAYLAND_DISPLAY WAYLAND_SOCKET
+for _ in $(seq 50); do
+    xdotool getdisplaygeometry >/dev/null 2>&1 && break
+    sleep 0.1
+done
+xdotool getdisplaygeometry >/dev/null || fail "display $DISPLAY does not answer"
 
 "$program" "$@" 2>"$work/stderr" &
 app=$!
