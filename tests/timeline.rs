@@ -1,13 +1,6 @@
 //! Pictures of the timeline: real exports in both themes at several zooms. They are written to the folder named by
 //! `STEPSCOPE_PICTURES`, to be looked at; without it only what can be asserted is.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test fails by panicking"
-)]
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 

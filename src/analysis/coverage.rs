@@ -1,5 +1,6 @@
 //! A set of nanoseconds as sorted, disjoint spans that can be measured over any window.
 
+use super::intervals;
 use crate::units::Span;
 
 /// Sorted, disjoint, non-empty spans that do not touch, with running sums so that the covered part of a window costs
@@ -24,19 +25,9 @@ impl Coverage {
         I: IntoIterator<Item = Span>,
         I::IntoIter: Clone,
     {
-        let spans = spans.into_iter().filter(|span| !span.is_empty());
-        let (mut count, mut reach_ns) = (0, None);
-        for span in spans.clone() {
-            count += usize::from(reach_ns.is_none_or(|reach_ns| span.start_ns > reach_ns));
-            reach_ns = reach_ns.max(Some(span.end_ns));
-        }
-        let mut union: Vec<Span> = Vec::with_capacity(count);
-        for span in spans {
-            match union.last_mut() {
-                Some(last) if span.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(span.end_ns),
-                _ => union.push(span),
-            }
-        }
+        let spans = intervals::union(spans.into_iter());
+        let mut union = Vec::with_capacity(spans.clone().count());
+        union.extend(spans);
         let mut total = 0_i64;
         let sums = union
             .chunks(BLOCK)

@@ -1,43 +1,84 @@
-//! Interval algebra over sorted, disjoint spans: the one place where overlap is computed.
+//! Interval algebra over sorted spans: the one place where overlap is computed.
 //!
-//! Each function is one linear sweep.
+//! Everything is lazy: one linear sweep, no memory of its own, so that what is only a step on the way is never stored.
 
-use super::Coverage;
 use crate::units::Span;
 
-/// What lies in `a` but not in `b`.
-pub fn subtract(a: &Coverage, b: &Coverage) -> Coverage {
-    let mut left = Vec::new();
-    let mut cuts = b.spans().iter().peekable();
-    for span in a.spans() {
-        let mut start_ns = span.start_ns;
-        while let Some(cut) = cuts.peek() {
-            if cut.end_ns <= start_ns {
-                cuts.next();
-                continue;
+/// The union of spans sorted by start, as sorted, disjoint, non-empty spans that do not touch.
+#[derive(Debug, Clone)]
+pub struct Union<I> {
+    spans: I,
+    next: Option<Span>,
+}
+
+/// The union of `spans`, which must be sorted by start.
+pub fn union<I: Iterator<Item = Span>>(spans: I) -> Union<I> {
+    Union { spans, next: None }
+}
+
+impl<I: Iterator<Item = Span>> Iterator for Union<I> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        for span in self.spans.by_ref().filter(|span| !span.is_empty()) {
+            match &mut self.next {
+                Some(held) if span.start_ns <= held.end_ns => held.end_ns = held.end_ns.max(span.end_ns),
+                held => {
+                    if let Some(done) = held.replace(span) {
+                        return Some(done);
+                    }
+                }
             }
-            if cut.start_ns >= span.end_ns {
-                break;
-            }
-            if cut.start_ns > start_ns {
-                left.push(Span::new(start_ns, cut.start_ns));
-            }
-            start_ns = cut.end_ns;
-            if cut.end_ns >= span.end_ns {
-                // The same cut may reach into the next span.
-                break;
-            }
-            cuts.next();
         }
-        if start_ns < span.end_ns {
-            left.push(Span::new(start_ns, span.end_ns));
+        self.next.take()
+    }
+}
+
+/// What lies in one union but not in another.
+#[derive(Debug, Clone)]
+pub struct Difference<A, B> {
+    spans: A,
+    cuts: B,
+    /// What is left of the span at hand.
+    span: Option<Span>,
+    cut: Option<Span>,
+}
+
+/// What lies in `spans` but not in `cuts`; both must be unions.
+pub fn subtract<A, B>(spans: A, cuts: B) -> Difference<A, B>
+where
+    A: Iterator<Item = Span>,
+    B: Iterator<Item = Span>,
+{
+    Difference { spans, cuts, span: None, cut: None }
+}
+
+impl<A: Iterator<Item = Span>, B: Iterator<Item = Span>> Iterator for Difference<A, B> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        loop {
+            let span = self.span.take().or_else(|| self.spans.next())?;
+            while self.cut.is_some_and(|cut| cut.end_ns <= span.start_ns) || self.cut.is_none() {
+                self.cut = self.cuts.next();
+                if self.cut.is_none() {
+                    return Some(span);
+                }
+            }
+            let Some(cut) = self.cut.filter(|cut| cut.start_ns < span.end_ns) else { return Some(span) };
+            // The rest behind the cut is looked at in the next round; the cut may reach into the next span too.
+            self.span = Some(Span::new(cut.end_ns, span.end_ns)).filter(|rest| !rest.is_empty());
+            let before = Span::new(span.start_ns, cut.start_ns);
+            if !before.is_empty() {
+                return Some(before);
+            }
         }
     }
-    Coverage::from_sorted(left)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Coverage;
     use super::*;
     use proptest::prelude::*;
 
@@ -65,9 +106,10 @@ mod tests {
 
         #[test]
         fn subtraction_equals_brute_force(a in spans(), b in spans()) {
-            let left = subtract(&Coverage::from_sorted(a.iter().copied()), &Coverage::from_sorted(b.iter().copied()));
+            let left: Vec<Span> = subtract(union(a.iter().copied()), union(b.iter().copied())).collect();
             let expected: Vec<bool> = brute(&a).iter().zip(brute(&b)).map(|(a, b)| *a && !b).collect();
-            prop_assert_eq!(brute(left.spans()), expected);
+            prop_assert_eq!(brute(&left), expected);
+            prop_assert!(left.windows(2).all(|w| w[0].end_ns < w[1].start_ns));
         }
 
         #[test]

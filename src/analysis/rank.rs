@@ -68,21 +68,23 @@ impl RankAnalysis {
         let ops = &trace.ranks[rank].ops;
         let span = ops.hull().unwrap_or_default();
         let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
-        let union = |keep: fn(Class) -> bool| {
-            Coverage::from_sorted((0..ops.len()).filter(move |op| keep(class(*op))).map(|op| ops.span(op)))
+        let of = |keep: fn(Class) -> bool| {
+            intervals::union((0..ops.len()).filter(move |op| keep(class(*op))).map(|op| ops.span(op)))
         };
-        let compute = union(Class::is_compute);
-        let comm = union(Class::is_communication);
-        let busy = Coverage::from_sorted((0..ops.len()).map(|op| ops.span(op)));
-        let exposed = intervals::subtract(&comm, &compute);
-        let without_compute = intervals::subtract(&busy, &compute);
+        let compute = of(Class::is_compute);
+        let comm = Coverage::from_sorted(of(Class::is_communication));
+        let busy = Coverage::from_sorted(of(|_| true));
+        let less_compute = |covered: &Coverage| {
+            Coverage::from_sorted(intervals::subtract(covered.spans().iter().copied(), compute.clone()))
+        };
+        let (exposed, without_compute) = (less_compute(&comm), less_compute(&busy));
         let whole = Partition::of(span, &busy, &without_compute, &comm, &exposed);
         let mut numbers = Self {
             span,
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
-            collectives: collectives(ops, class, &compute),
-            kernels: KernelSums::of(ops, class, compute.total_ns()),
+            collectives: collectives(ops, class, &exposed),
+            kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
             comm,
@@ -132,7 +134,7 @@ fn primary_stream(ops: &OpTable, class: impl Fn(usize) -> Class, streams: usize)
 fn collectives(
     ops: &OpTable,
     class: impl Fn(usize) -> Class,
-    compute: &Coverage,
+    exposed: &Coverage,
 ) -> BTreeMap<Collective, CollectiveSum> {
     let mut sums: BTreeMap<Collective, CollectiveSum> = BTreeMap::new();
     for op in 0..ops.len() {
@@ -141,7 +143,7 @@ fn collectives(
             let sum = sums.entry(kind).or_default();
             sum.count += 1;
             sum.total_ns += span.len_ns();
-            sum.exposed_ns += span.len_ns() - compute.within(span);
+            sum.exposed_ns += exposed.within(span);
         }
     }
     sums

@@ -5,7 +5,7 @@
 
 use crate::analysis::Class;
 use crate::format;
-use crate::trace::{OpKind, RangeTable, Rank, RowRef, TableKind, Thread, Trace};
+use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::Span;
 use crate::view::{Doc, Item, RankId, Workspace};
 
@@ -242,9 +242,8 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     Some(facts)
 }
 
-fn row_of(doc: usize, table: TableKind, rows: &[u32], at: usize) -> Option<(usize, RowRef)> {
-    let row = rows.get(at).copied().filter(|row| *row != crate::trace::NONE)?;
-    Some((doc, RowRef { table, row }))
+fn row_of(doc: usize, table: TableKind, rows: &RowNumbers, at: usize) -> Option<(usize, RowRef)> {
+    Some((doc, RowRef { table, row: rows.get(at)? }))
 }
 
 /// "rank 0, NVIDIA A100-SXM4-40GB".

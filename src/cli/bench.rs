@@ -157,29 +157,24 @@ fn draw(loaded: &Loaded, start: Instant) -> Option<(Duration, Frames)> {
     let mut cache = timeline::Cache::default();
     let ctx = timeline::bench::context();
     let size = timeline::bench::FULL_HD;
-    let mut frame = |state: &ViewState| {
+    let frame = |state: &ViewState, cache: &mut timeline::Cache| {
         let start = Instant::now();
-        let vertices = timeline::bench::frame(&ctx, &workspace, state, &mut cache, size);
+        let vertices = timeline::bench::frame(&ctx, &workspace, state, cache, size);
         (start.elapsed(), vertices)
     };
-    frame(&state);
+    frame(&state, &mut cache);
     let first = start.elapsed();
-    // Expanding a lane may bring up more that can be expanded.
-    loop {
-        let closed = timeline::bench::closed_lanes(&workspace, &state);
-        if closed.is_empty() {
-            break;
-        }
-        for lane in closed {
-            state.apply(&Command::ToggleLane(lane), &workspace);
-        }
+    let expanding = Instant::now();
+    for lane in timeline::bench::closed_lanes(&workspace, &state, &mut cache) {
+        state.apply(&Command::ToggleLane(lane), &workspace);
     }
-    let (expand, _) = frame(&state);
+    frame(&state, &mut cache);
+    let expand = expanding.elapsed();
     let mut times = Vec::new();
     let mut max_vertices = 0;
     for command in timeline::bench::script(&workspace) {
         state.apply(&command, &workspace);
-        let (time, vertices) = frame(&state);
+        let (time, vertices) = frame(&state, &mut cache);
         times.push(time);
         max_vertices = max_vertices.max(vertices as u64);
     }

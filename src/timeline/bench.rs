@@ -30,12 +30,13 @@ pub fn frame(ctx: &Context, workspace: &Workspace, state: &ViewState, cache: &mu
         .sum()
 }
 
-/// What to toggle, in order, so that every lane of the chosen rank is expanded, down to the last nested row.
-pub fn closed_lanes(workspace: &Workspace, state: &ViewState) -> Vec<LaneKey> {
-    let (mut state, mut cache) = (state.clone(), Cache::default());
+/// What to toggle, in order, so that every lane of the chosen rank is expanded, down to the last nested row. Builds the
+/// rows of all of them in `cache`.
+pub fn closed_lanes(workspace: &Workspace, state: &ViewState, cache: &mut Cache) -> Vec<LaneKey> {
+    let mut state = state.clone();
     let mut opened = Vec::new();
     loop {
-        let layout = Layout::of(workspace, &state, &mut cache, 0.0);
+        let layout = Layout::of(workspace, &state, cache, 0.0);
         let closed = |lane: &&Lane| lane.expanded == Some(false) && lane.rank == state.rank;
         let found: Vec<LaneKey> = layout.lanes.iter().filter(closed).map(|lane| lane.key).collect();
         // Opening a lane brings up others; a lane that stays closed would be found for ever.
@@ -84,11 +85,11 @@ mod tests {
         let workspace = training();
         let mut state = ViewState::open(&workspace);
         let whole = state.viewport;
-        for lane in closed_lanes(&workspace, &state) {
+        let (ctx, mut cache) = (context(), Cache::default());
+        for lane in closed_lanes(&workspace, &state, &mut cache) {
             state.apply(&Command::ToggleLane(lane), &workspace);
         }
-        assert_eq!(closed_lanes(&workspace, &state), []);
-        let (ctx, mut cache) = (context(), Cache::default());
+        assert_eq!(closed_lanes(&workspace, &state, &mut cache), []);
         let mut shortest = f64::INFINITY;
         for command in script(&workspace) {
             state.apply(&command, &workspace);

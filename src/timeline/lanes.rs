@@ -6,6 +6,9 @@ use super::slices::{Calls, Gaps, Ops, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
 use crate::trace::{RangeKind, Rank};
 use crate::view::{Item, LISTED_GAP_NS, LaneKey, RankId, Workspace};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Rows that a lane draws; some lanes draw several sets on top of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -246,16 +249,13 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
             Rows::nested(&slices, doc.trace.threads.get(thread)?.api.clone(), |_| false)
         }
         (RowsKey::Lane(LaneKey::Launches(_, process)), _) => {
-            let table = &doc.trace.processes.get(process)?.api;
-            let threads = doc.trace.threads.iter().filter(|t| t.process == process && !t.api.is_empty()).count();
-            let all = 0..table.len() as u32;
-            if threads < 2 {
-                Rows::packed(&slices, all)
-            } else {
-                // Threads follow each other in the table; the sort merges their sorted runs.
-                let mut order: Vec<u32> = all.collect();
-                order.sort_by_key(|at| slices.start_ns(*at));
-                Rows::packed(&slices, order.iter().copied())
+            let runs = doc.trace.threads.iter().filter(|t| t.process == process && !t.api.is_empty());
+            let runs: Vec<Range<u32>> = runs.map(|t| t.api.clone()).collect();
+            let start_ns = |at: u32| slices.start_ns(at);
+            match runs.as_slice() {
+                [] => return None,
+                [only] => Rows::packed(&slices, only.clone()),
+                _ => Rows::packed(&slices, merge(runs, start_ns)),
             }
         }
         (RowsKey::Lane(LaneKey::Os(..)), LaneSlices::Calls(calls)) => {
@@ -263,4 +263,35 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
         }
         _ => return None,
     })
+}
+
+/// Indices of several runs, each in order of start, as one sequence in order of start.
+fn merge(mut runs: Vec<Range<u32>>, start_ns: impl Fn(u32) -> i64 + Clone) -> impl Iterator<Item = u32> + Clone {
+    let mut heads: BinaryHeap<Reverse<(i64, usize)>> = runs
+        .iter()
+        .enumerate()
+        .filter(|(_, r)| r.start < r.end)
+        .map(|(at, r)| Reverse((start_ns(r.start), at)))
+        .collect();
+    std::iter::from_fn(move || {
+        let Reverse((_, at)) = heads.pop()?;
+        let run = runs.get_mut(at)?;
+        let next = run.next();
+        if run.start < run.end {
+            heads.push(Reverse((start_ns(run.start), at)));
+        }
+        next
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merge;
+
+    #[test]
+    fn calls_of_several_threads_come_in_order_of_start() {
+        let starts = [5, 9, 20, 1, 9, 30, 2];
+        let merged: Vec<u32> = merge(vec![0..3, 3..6, 6..6, 6..7], |at| starts[at as usize]).collect();
+        assert_eq!(merged, [3, 6, 0, 1, 4, 2, 5]);
+    }
 }

@@ -26,7 +26,7 @@ pub struct Rows {
 impl Rows {
     /// Rows for `indices` in order of start: each slice goes to the first row that is free at its start, so there are
     /// as many rows as slices ever run at once.
-    pub fn packed<S: Slices>(slices: &S, indices: impl Iterator<Item = u32>) -> Self {
+    pub fn packed<S: Slices>(slices: &S, indices: impl Iterator<Item = u32> + Clone) -> Self {
         Self::of_lists(slices, packed_lists(slices, indices))
     }
 
@@ -47,15 +47,13 @@ impl Rows {
     ) -> Self {
         let mut lists: Vec<Vec<u32>> = Vec::new();
         let mut open_ends: Vec<i64> = Vec::new();
+        let count = indices.clone().count();
         for at in indices.clone().filter(|at| !apart(*at)) {
             let span = slices.span(at);
             while open_ends.last().is_some_and(|end| *end <= span.start_ns) {
                 open_ends.pop();
             }
-            match lists.get_mut(open_ends.len()) {
-                Some(list) => list.push(at),
-                None => lists.push(vec![at]),
-            }
+            push(&mut lists, open_ends.len(), at, count);
             open_ends.push(span.end_ns);
         }
         lists.extend(packed_lists(slices, indices.filter(|at| apart(*at))));
@@ -112,11 +110,24 @@ impl Rows {
     }
 }
 
+/// Puts slice `at` on a row that is there or next to come. Nearly all slices are on the first row, so that one has room
+/// for all `count` of them: a list that grows is held twice for a moment.
+fn push(lists: &mut Vec<Vec<u32>>, row: usize, at: u32, count: usize) {
+    if let Some(list) = lists.get_mut(row) {
+        list.push(at);
+        return;
+    }
+    let mut list = Vec::with_capacity(if lists.is_empty() { count } else { 1 });
+    list.push(at);
+    lists.push(list);
+}
+
 /// Indices by row: each slice goes to the first row that is free at its start.
-fn packed_lists<S: Slices>(slices: &S, indices: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
+fn packed_lists<S: Slices>(slices: &S, indices: impl Iterator<Item = u32> + Clone) -> Vec<Vec<u32>> {
     let mut lists: Vec<Vec<u32>> = Vec::new();
     let mut busy: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut free: BinaryHeap<Reverse<usize>> = BinaryHeap::new();
+    let count = indices.clone().count();
     for at in indices {
         let span = slices.span(at);
         while let Some(Reverse((_, row))) = busy.peek().copied().filter(|Reverse((end, _))| *end <= span.start_ns) {
@@ -125,10 +136,7 @@ fn packed_lists<S: Slices>(slices: &S, indices: impl Iterator<Item = u32>) -> Ve
         }
         let row = free.pop().map_or(lists.len(), |Reverse(row)| row);
         busy.push(Reverse((span.end_ns, row)));
-        match lists.get_mut(row) {
-            Some(list) => list.push(at),
-            None => lists.push(vec![at]),
-        }
+        push(&mut lists, row, at, count);
     }
     lists
 }

@@ -7,7 +7,7 @@
 //! Cost: the columns of the finished trace plus 4 bytes for each operation and call while correlation ids are joined,
 //! plus one column at a time while rows are put in order.
 
-use super::columns::{CallColumns, OpColumns, RangeColumns, SyncColumns};
+use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
     CallTable, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Process, RangeKind, Rank, Source,
@@ -202,10 +202,10 @@ impl TraceBuilder {
         let mut columns = std::mem::take(&mut self.threads).into_iter().peekable();
         for (at, &key) in keys.iter().enumerate() {
             let mut api = CallTable::default();
-            let mut correlations: Vec<u32> = Vec::new();
+            let mut joins = CallJoins::default();
             while let Some((global_tid, thread)) = columns.next_if(|(tid, _)| process_key(*tid) == key) {
                 let first = api.len() as u32;
-                thread.api.append_to(&mut api, &mut correlations, capture_end_ns);
+                thread.api.append_to(&mut api, &mut joins, capture_end_ns);
                 threads.push(Thread {
                     global_tid,
                     tid: (global_tid & THREAD_BITS) as u32,
@@ -217,7 +217,8 @@ impl TraceBuilder {
                     os: thread.os.into_table(capture_end_ns),
                 });
             }
-            launches.push(Launches::of(&api, &correlations));
+            launches.push(Launches::of(&api, &joins.correlations));
+            api.row = joins.rows.into();
             processes.push(Process {
                 global_pid: key,
                 pid: (key >> 24 & THREAD_BITS) as u32,

@@ -110,7 +110,7 @@ impl OpColumns {
             kind: permute(self.kind, order),
             stream,
             launch,
-            row: permute(self.row, order),
+            row: permute(self.row, order).into(),
             bytes,
         };
         (ops, streams)
@@ -156,22 +156,31 @@ impl CallColumns {
     }
 
     /// Sorts the calls and puts them behind those of the process's other threads.
-    pub fn append_to(mut self, table: &mut CallTable, correlations: &mut Vec<u32>, capture_end_ns: i64) {
+    pub fn append_to(mut self, table: &mut CallTable, joins: &mut CallJoins, capture_end_ns: i64) {
         close(&mut self.end_ns, &self.start_ns, capture_end_ns);
         let order = order_by(self.start_ns.len(), |at| (self.start_ns[at], Reverse(self.end_ns[at]), self.row[at]));
         let order = order.as_ref();
         append(&mut table.start_ns, permute(self.start_ns, order));
         append(&mut table.end_ns, permute(self.end_ns, order));
         append(&mut table.name, permute(self.name, order));
-        append(&mut table.row, permute(self.row, order));
-        append(correlations, permute(self.correlation, order));
+        append(&mut joins.rows, permute(self.row, order));
+        append(&mut joins.correlations, permute(self.correlation, order));
     }
 
     pub fn into_table(self, capture_end_ns: i64) -> CallTable {
         let mut table = CallTable::default();
-        self.append_to(&mut table, &mut Vec::new(), capture_end_ns);
+        let mut joins = CallJoins::default();
+        self.append_to(&mut table, &mut joins, capture_end_ns);
+        table.row = joins.rows.into();
         table
     }
+}
+
+/// What is known of a process's calls besides their table, in the same order.
+#[derive(Debug, Default)]
+pub(super) struct CallJoins {
+    pub correlations: Vec<u32>,
+    pub rows: Vec<u32>,
 }
 
 /// Appends, without a copy when there was nothing before.
@@ -199,6 +208,7 @@ fn close(end_ns: &mut [i64], start_ns: &[i64], capture_end_ns: i64) {
 #[derive(Debug, Default)]
 pub(super) struct RangeColumns {
     table: RangeTable,
+    row: Vec<u32>,
 }
 
 impl RangeColumns {
@@ -212,7 +222,7 @@ impl RangeColumns {
         table.domain.push(domain);
         table.category.push(category);
         table.color.push(range.color);
-        table.row.push(range.row);
+        self.row.push(range.row);
     }
 
     pub fn first_start_ns(&self) -> Option<i64> {
@@ -228,7 +238,7 @@ impl RangeColumns {
         close(&mut table.end_ns, &table.start_ns, capture_end_ns);
         let order = order_by(table.start_ns.len(), |at| {
             let start_end = table.kind[at] == RangeKind::StartEnd;
-            (table.start_ns[at], Reverse(table.end_ns[at]), start_end, table.row[at])
+            (table.start_ns[at], Reverse(table.end_ns[at]), start_end, self.row[at])
         });
         let order = order.as_ref();
         RangeTable {
@@ -240,7 +250,7 @@ impl RangeColumns {
             domain: permute(table.domain, order),
             category: permute(table.category, order),
             color: permute(table.color, order),
-            row: permute(table.row, order),
+            row: permute(self.row, order).into(),
         }
     }
 }
@@ -249,6 +259,7 @@ impl RangeColumns {
 #[derive(Debug, Default)]
 pub(super) struct SyncColumns {
     table: SyncTable,
+    row: Vec<u32>,
 }
 
 impl SyncColumns {
@@ -259,13 +270,13 @@ impl SyncColumns {
         table.sync_type.push(sync.sync_type);
         table.stream_id.push(sync.stream);
         table.launch.push(correlation(sync.correlation));
-        table.row.push(sync.row);
+        self.row.push(sync.row);
     }
 
     pub fn into_table(self, launch_of: impl Fn(u32) -> u32) -> SyncTable {
         let mut table = self.table;
         table.launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
-        let order = order_by(table.start_ns.len(), |at| (table.start_ns[at], table.end_ns[at], table.row[at]));
+        let order = order_by(table.start_ns.len(), |at| (table.start_ns[at], table.end_ns[at], self.row[at]));
         let order = order.as_ref();
         SyncTable {
             start_ns: permute(table.start_ns, order),
@@ -273,7 +284,7 @@ impl SyncColumns {
             sync_type: permute(table.sync_type, order),
             stream_id: permute(table.stream_id, order),
             launch: permute(table.launch, order),
-            row: permute(table.row, order),
+            row: permute(self.row, order).into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! GPU work of one rank.
 
-use super::{NONE, OpNameId};
+use super::{NONE, OpNameId, RowNumbers};
 use crate::units::Span;
 
 /// Direction of a memory copy.
@@ -88,8 +88,8 @@ pub struct OpTable {
     pub stream: Vec<u16>,
     /// Index of the launching call in the process's API table, or [`NONE`].
     pub launch: Vec<u32>,
-    /// Row of the operation in its table of the file, or [`NONE`]; the kind tells the table.
-    pub row: Vec<u32>,
+    /// Row of the operation in its table of the file; the kind tells the table.
+    pub row: RowNumbers,
     /// Bytes of copies and fills, as (operation, bytes) sorted by operation; kernels have none.
     pub bytes: Vec<(u32, u64)>,
 }
@@ -150,8 +150,8 @@ pub struct SyncTable {
     pub stream_id: Vec<i64>,
     /// Index of the call in the process's API table, or [`NONE`].
     pub launch: Vec<u32>,
-    /// Row in the file, or [`NONE`].
-    pub row: Vec<u32>,
+    /// Row in the file.
+    pub row: RowNumbers,
 }
 
 /// One (process, device) pair that ran GPU work.

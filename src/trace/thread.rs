@@ -1,6 +1,6 @@
 //! What the host did: CUDA API calls, NVTX ranges, OS runtime calls.
 
-use super::{NONE, NameId};
+use super::{NONE, NameId, RowNumbers};
 use crate::units::Span;
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ pub struct CallTable {
     pub end_ns: Vec<i64>,
     /// Name of the function, ABI suffix included.
     pub name: Vec<NameId>,
-    /// Row in the file, or [`NONE`].
-    pub row: Vec<u32>,
+    /// Row in the file.
+    pub row: RowNumbers,
 }
 
 impl CallTable {
@@ -102,8 +102,8 @@ pub struct RangeTable {
     pub category: Vec<u16>,
     /// Colour as 0xRRGGBB, or [`NONE`] when the program gave none.
     pub color: Vec<u32>,
-    /// Row in the file, or [`NONE`].
-    pub row: Vec<u32>,
+    /// Row in the file.
+    pub row: RowNumbers,
 }
 
 impl RangeTable {
