@@ -161,6 +161,11 @@ fn render_writes_the_same_picture_every_time() {
     assert_ne!(whole, draw("c.png", &["--step", "2"]));
     assert_ne!(whole, draw("d.png", &["--theme", "light"]));
     assert_ne!(whole, draw("e.png", &["--span", "1ms..2.5ms"]));
+    let export = std::fs::read(&exports[0]).unwrap();
+    let slip = stepscope(folder.path()).arg("render").arg(&exports[0]).arg("-o").arg(&exports[0]).output().unwrap();
+    assert_eq!(slip.status.code(), Some(2));
+    assert!(stderr(&slip).contains("no PNG picture"), "{}", stderr(&slip));
+    assert_eq!(std::fs::read(&exports[0]).unwrap(), export, "the export is as it was");
     let missing = stepscope(folder.path()).args(["render", "--step", "99"]).arg(&exports[0]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("there is no step 99"), "{}", stderr(&missing));

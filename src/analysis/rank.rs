@@ -124,7 +124,7 @@ fn primary_stream(ops: &OpTable, class: impl Fn(usize) -> Class, streams: usize)
     let mut busy_ns: Vec<Option<i64>> = vec![None; streams];
     for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel && class(*op).is_compute()) {
         if let Some(sum) = busy_ns.get_mut(ops.stream[op] as usize) {
-            *sum = Some(sum.unwrap_or(0) + ops.span(op).len_ns());
+            *sum = Some(sum.unwrap_or(0).saturating_add(ops.span(op).len_ns()));
         }
     }
     let ran = busy_ns.iter().enumerate().filter_map(|(stream, sum)| sum.map(|sum| (stream, sum)));
@@ -142,8 +142,8 @@ fn collectives(
             let span = ops.span(op);
             let sum = sums.entry(kind).or_default();
             sum.count += 1;
-            sum.total_ns += span.len_ns();
-            sum.exposed_ns += exposed.within(span);
+            sum.total_ns = sum.total_ns.saturating_add(span.len_ns());
+            sum.exposed_ns = sum.exposed_ns.saturating_add(exposed.within(span));
         }
     }
     sums

@@ -217,7 +217,7 @@ fn mark_cut(steps: &mut [Step], capture: Span) {
 fn mark_typical(steps: &mut [Step]) -> TypicalStep {
     let whole = |steps: &[Step]| median(steps.iter().filter(|s| s.edge != Some(StepEdge::Cut)));
     let all_median = whole(steps).unwrap_or(0);
-    let is_long = |step: &Step, median: i64| step.window.len_ns() * 2 > median * 3;
+    let is_long = |step: &Step, median: i64| i128::from(step.window.len_ns()) * 2 > i128::from(median) * 3;
     if let Some(first) = steps.first_mut().filter(|s| s.edge.is_none() && is_long(s, all_median)) {
         first.edge = Some(StepEdge::WarmUp);
     }
@@ -225,7 +225,7 @@ fn mark_typical(steps: &mut [Step]) -> TypicalStep {
     let nothing_left = steps.iter().all(left_out);
     let is_candidate = |step: &Step| nothing_left || !left_out(step);
     let median_span_ns = median(steps.iter().filter(|s| is_candidate(s))).unwrap_or(0);
-    let is_near = |step: &Step| (step.window.len_ns() - median_span_ns).abs() * 5 <= median_span_ns;
+    let is_near = |step: &Step| step.window.len_ns().abs_diff(median_span_ns) <= median_span_ns.unsigned_abs() / 5;
     let candidates = steps.iter().filter(|s| is_candidate(s)).count();
     let near = steps.iter().filter(|s| is_candidate(s) && is_near(s)).count();
     let all_count = near * 10 < candidates * 6;

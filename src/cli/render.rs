@@ -44,6 +44,8 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
     if !(0.5..=4.0).contains(&picture.scale) {
         return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
     }
+    // Before the work of loading, so that a slip shows at once.
+    png::check_target(&options.output)?;
     let demo = if options.exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
     let loaded = load(exports, &options.reading)?;
@@ -61,8 +63,7 @@ pub(super) fn write(loaded: &[Loaded], picture: &Picture, path: &Path) -> Result
     let (width_px, height_px) = picture.size_px;
     let options = PictureOptions { width_px, height_px, scale: picture.scale, theme: picture.theme };
     let image = draw(&workspace, &state, &options);
-    let bytes = png::encode(&image).map_err(|e| CliError::Write(path.to_path_buf(), std::io::Error::other(e)))?;
-    std::fs::write(path, bytes).map_err(|e| CliError::Write(path.to_path_buf(), e))
+    Ok(png::write(&image, path)?)
 }
 
 /// The commands that bring the wanted part of the capture into view.

@@ -28,9 +28,10 @@ pub enum CliError {
     /// A file of the user's could not be read.
     #[error("cannot read {}: {}", .0.display(), .1)]
     Read(PathBuf, std::io::Error),
-    /// A file could not be written.
-    #[error("cannot write {}: {}", .0.display(), .1)]
-    Write(PathBuf, std::io::Error),
+    /// A picture could not be written.
+    #[cfg(feature = "gui")]
+    #[error(transparent)]
+    Picture(#[from] crate::raster::png::PngError),
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),

@@ -18,6 +18,10 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Times further than this from 0 (73 years) are damage, not data: no clock in use counts nanoseconds so far, and
+/// lengths within it can be subtracted without overflow.
+const FURTHEST_NS: i64 = 1 << 61;
+
 /// Bits of a thread key that name the thread; the rest is the key of its process.
 const THREAD_BITS: i64 = 0xFF_FFFF;
 
@@ -114,7 +118,7 @@ impl TraceBuilder {
 
     /// Adds a CUDA API call.
     pub fn call(&mut self, call: RawCall) {
-        if self.ends_before_start("CUDA API call", call.start_ns, call.end_ns) {
+        if self.is_impossible("CUDA API call", call.start_ns, call.end_ns) {
             return;
         }
         self.thread(call.global_tid).api.push(&call);
@@ -122,7 +126,7 @@ impl TraceBuilder {
 
     /// Adds an OS runtime call; its correlation is not used.
     pub fn os_call(&mut self, call: RawCall) {
-        if self.ends_before_start("OS runtime call", call.start_ns, call.end_ns) {
+        if self.is_impossible("OS runtime call", call.start_ns, call.end_ns) {
             return;
         }
         self.thread(call.global_tid).os.push(&RawCall { correlation: None, ..call });
@@ -130,7 +134,8 @@ impl TraceBuilder {
 
     /// Adds an NVTX range or mark.
     pub fn range(&mut self, range: RawRange) {
-        if range.kind != RangeKind::Mark && self.ends_before_start("NVTX range", range.start_ns, range.end_ns) {
+        let end_ns = range.end_ns.filter(|_| range.kind != RangeKind::Mark);
+        if self.is_impossible("NVTX range", range.start_ns, end_ns) {
             return;
         }
         let domain = self.domains.id(range.domain);
@@ -305,32 +310,33 @@ impl TraceBuilder {
         }
     }
 
+    /// The end of an event that must have one; `None` when it is to be left out.
     fn checked_end(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> Option<i64> {
-        match end_ns {
-            Some(end_ns) if end_ns >= start_ns => Some(end_ns),
-            Some(_) => {
-                *self.dropped.entry(("end-before-start", what)).or_default() += 1;
-                None
-            }
-            None => {
-                *self.dropped.entry(("missing-end", what)).or_default() += 1;
-                None
-            }
+        if end_ns.is_none() {
+            *self.dropped.entry(("missing-end", what)).or_default() += 1;
         }
+        end_ns.filter(|_| !self.is_impossible(what, start_ns, end_ns))
     }
 
-    fn ends_before_start(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> bool {
-        let bad = end_ns.is_some_and(|end_ns| end_ns < start_ns);
-        if bad {
-            *self.dropped.entry(("end-before-start", what)).or_default() += 1;
-        }
-        bad
+    /// True for an event that is to be left out, which is counted.
+    fn is_impossible(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> bool {
+        let is_far = |ns: i64| ns.unsigned_abs() > FURTHEST_NS.unsigned_abs();
+        let code = if is_far(start_ns) || end_ns.is_some_and(is_far) {
+            "impossible-time"
+        } else if end_ns.is_some_and(|end_ns| end_ns < start_ns) {
+            "end-before-start"
+        } else {
+            return false;
+        };
+        *self.dropped.entry((code, what)).or_default() += 1;
+        true
     }
 
     fn report_dropped(&mut self) {
         for ((code, what), count) in std::mem::take(&mut self.dropped) {
             let message = match code {
                 "missing-end" => format!("{what} without an end: left out, since its length is unknown"),
+                "impossible-time" => format!("{what} at a time more than 73 years from the capture's time 0: left out"),
                 _ => format!("{what} that ends before it starts: left out"),
             };
             self.warn(Warning { code, message, count });
@@ -523,6 +529,19 @@ mod tests {
         assert_eq!(trace.ranks[0].ops.len(), 1);
         assert_eq!(trace.warnings.len(), 1);
         assert_eq!((trace.warnings[0].code, trace.warnings[0].count), ("end-before-start", 2));
+    }
+
+    #[test]
+    fn times_that_no_clock_shows_are_dropped_and_counted() {
+        let trace = Fixture::new()
+            .kernel("k", 7, i64::MIN, 10)
+            .kernel("k", 7, 10, i64::MAX)
+            .range("r", 1, i64::MIN, i64::MAX)
+            .kernel("k", 7, 10, 20)
+            .build();
+        assert_eq!((trace.ranks[0].ops.len(), trace.nvtx_ranges(), trace.span), (1, 0, Some(Span::new(10, 20))));
+        let told: Vec<(&str, u64)> = trace.warnings.iter().map(|w| (w.code, w.count)).collect();
+        assert_eq!(told, [("impossible-time", 2), ("impossible-time", 1)]);
     }
 
     #[test]
