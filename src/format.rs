@@ -69,11 +69,6 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
 }
 
-/// `part_ns` as a share of `whole_ns`; [`UNKNOWN`] of nothing.
-pub fn share(part_ns: i64, whole_ns: i64) -> String {
-    percent((whole_ns > 0).then(|| part_ns as f64 / whole_ns as f64))
-}
-
 /// An amount of memory in powers of 1024: `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -179,7 +174,6 @@ mod tests {
         assert_eq!(count(12), "12");
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
-        assert_eq!(share(1, 0), "-");
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Span {
     }
 }
 
+/// `part_ns` as a share of `whole_ns`, 0 to 1; `None` of a whole without length.
+pub fn share(part_ns: i64, whole_ns: i64) -> Option<f64> {
+    (whole_ns > 0).then(|| part_ns as f64 / whole_ns as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +70,11 @@ mod tests {
     #[test]
     fn the_end_is_outside() {
         assert!(Span::new(0, 5).contains(0) && !Span::new(0, 5).contains(5));
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_unknown() {
+        assert_eq!((share(1, 4), share(1, 0), share(0, -1)), (Some(0.25), None, None));
     }
 
     #[test]

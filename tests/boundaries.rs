@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("format", &["units"]),
     ("trace", &["units"]),
-    ("nsys", &["trace", "units"]),
+    ("nsys", &["format", "trace", "units"]),
     ("sim", &["nsys", "units"]),
     ("analysis", &["trace", "units"]),
     ("report", &["analysis", "format", "trace", "units"]),
@@ -42,8 +42,11 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("unsafe", &[]),
 ];
 
-/// Modules that show numbers and compute none: no sums, means or quotients of model values.
+/// Modules that show numbers and compute none: no sums, means or quotients.
 const NO_ARITHMETIC: &[&str] = &["report"];
+
+/// Modules that also compute with pixels, but never a share of nanoseconds: that is `units::share`.
+const NO_SHARES: &[&str] = &["app", "report"];
 
 fn sources() -> Vec<PathBuf> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -138,6 +141,19 @@ fn modules_that_show_numbers_compute_none() {
         for (at, line) in code(path).lines().enumerate() {
             let computes = [" / ", " * ", " - ", ".sum::<", ".sum()", "as f64"].iter().any(|sign| line.contains(sign));
             if computes && !line.contains('"') {
+                broken.push(format!("{}:{}: {}", path.display(), at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn panels_take_shares_from_the_analysis() {
+    let mut broken = Vec::new();
+    for path in sources().iter().filter(|path| NO_SHARES.contains(&module(path).as_str())) {
+        for (at, line) in code(path).lines().enumerate() {
+            if line.contains("as f64 /") || line.contains("_ns /") || line.contains("_ns() /") {
                 broken.push(format!("{}:{}: {}", path.display(), at + 1, line.trim()));
             }
         }

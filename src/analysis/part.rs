@@ -1,6 +1,7 @@
 //! The five parts of a window: names and definitions, the same on screen, in text and in reports.
 
 use super::Partition;
+use crate::units::share;
 
 /// One of the five parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,5 +73,10 @@ impl Part {
             Self::Copy => parts.copy_only_ns,
             Self::Idle => parts.idle_ns,
         }
+    }
+
+    /// Share of the window, 0 to 1; `None` when the window has no length.
+    pub fn share(self, parts: &Partition) -> Option<f64> {
+        share(self.of(parts), parts.span_ns)
     }
 }

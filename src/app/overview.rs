@@ -2,7 +2,7 @@
 
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
-use super::parts::{bar, share, swatch};
+use super::parts::{bar, swatch};
 use super::step_chart;
 use crate::analysis::{Part, Partition};
 use crate::format;
@@ -105,7 +105,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                     ui.label(part.text()).on_hover_text(part.definition());
                 });
                 for (_, _, split) in columns {
-                    let known = share(part, split);
+                    let known = part.share(split);
                     number(&mut row, |ui| {
                         ui.label(format::percent(known));
                         let length = format::duration_or_unknown(known.map(|_| part.of(split)));

@@ -16,14 +16,9 @@ pub fn color(part: Part, palette: &Palette) -> Color32 {
     }
 }
 
-/// Share of a part, 0 to 1; `None` when the window has no length.
-pub fn share(part: Part, of: &Partition) -> Option<f64> {
-    (of.span_ns > 0).then(|| part.of(of) as f64 / of.span_ns as f64)
-}
-
 /// A split in one line, for tooltips and screen readers.
 fn as_text(title: &str, split: &Partition) -> String {
-    let parts = Part::ALL.map(|part| format!("{} {}", part.text(), format::percent(share(part, split))));
+    let parts = Part::ALL.map(|part| format!("{} {}", part.text(), format::percent(part.share(split))));
     format!("{title}, {}: {}", format::duration(split.span_ns), parts.join(", "))
 }
 
@@ -40,7 +35,7 @@ pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Partition) -> Re
     let mut left = rect.left();
     let mut under_pointer = None;
     for part in Part::ALL {
-        let Some(share) = share(part, split).filter(|share| *share > 0.0) else { continue };
+        let Some(share) = part.share(split).filter(|share| *share > 0.0) else { continue };
         let width = rect.width() * share as f32;
         let piece = Rect::from_min_max(pos2(left, rect.top()), pos2((left + width).min(rect.right()), rect.bottom()));
         paint_piece(ui, palette, part, piece, share);
@@ -115,7 +110,7 @@ mod tests {
     #[test]
     fn shares_of_an_empty_window_are_unknown() {
         let nothing = Partition::default();
-        assert_eq!(share(Part::Idle, &nothing), None);
+        assert_eq!(Part::Idle.share(&nothing), None);
         assert!(as_text("Capture", &nothing).contains("Idle -"));
     }
 

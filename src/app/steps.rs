@@ -4,7 +4,6 @@
 
 use super::cx::{Chosen, Cx};
 use super::icons::{self, Icon};
-use super::parts;
 use super::step_chart;
 use crate::analysis::{Part, Step, Steps};
 use crate::format;
@@ -103,7 +102,7 @@ impl StepTable {
 
 fn order(steps: &[Step], sort: Key, descending: bool) -> Vec<u32> {
     let mut order: Vec<u32> = (0..steps.len() as u32).collect();
-    let share = |step: &Step, part| parts::share(part, &step.parts).unwrap_or(-1.0);
+    let share = |step: &Step, part: Part| part.share(&step.parts).unwrap_or(-1.0);
     order.sort_by(|a, b| {
         let (Some(left), Some(right)) = (steps.get(*a as usize), steps.get(*b as usize)) else { return a.cmp(b) };
         match sort {
@@ -204,7 +203,7 @@ fn cells(row: &mut TableRow<'_, '_>, step: &Step) {
                 ui.label(RichText::new(format::duration(step.window.len_ns())).small());
             }
             Key::Share(part) => {
-                let share = RichText::new(format::percent(parts::share(part, &step.parts))).small();
+                let share = RichText::new(format::percent(part.share(&step.parts))).small();
                 let length = format!("{} {}", part.text(), format::duration(part.of(&step.parts)));
                 ui.label(share).on_hover_text(length);
             }

@@ -4,6 +4,7 @@ use super::table::table;
 use super::{Capture, ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition, StepEdge};
 use crate::format;
+use crate::units::share;
 
 /// The report of some captures as text.
 pub fn report_text(captures: &[Capture<'_>]) -> String {
@@ -95,7 +96,8 @@ fn parts_text(rank: &RankReport) -> String {
     let mut rows = vec![head];
     let columns = || std::iter::once(&rank.parts).chain(typical.map(|t| &t.mean));
     let line = |name: &str, value: &dyn Fn(&Partition) -> i64| {
-        let cells = |parts: &Partition| [format::duration(value(parts)), format::share(value(parts), parts.span_ns)];
+        let cells =
+            |parts: &Partition| [format::duration(value(parts)), format::percent(share(value(parts), parts.span_ns))];
         std::iter::once(name.to_owned()).chain(columns().flat_map(cells)).collect::<Vec<String>>()
     };
     rows.extend(Part::ALL.map(|part| line(part.text(), &|parts| part.of(parts))));

@@ -9,7 +9,7 @@ use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
 use crate::format;
 use crate::trace::Trace;
-use crate::units::Span;
+use crate::units::{self, Span};
 use crate::view::{LaneKey, RankId};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
@@ -176,7 +176,7 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
     let Some((analysis, window)) = analysis.and_then(|a| Some((a, frame.window(rank.doc).intersect(a.span)?))) else {
         return String::new();
     };
-    let share = |busy_ns: i64| format::percent(Some(busy_ns as f64 / window.len_ns() as f64));
+    let share = |busy_ns: i64| format::percent(units::share(busy_ns, window.len_ns()));
     match lane.key {
         LaneKey::Compute(_) => share(analysis.partition(window).compute_ns()),
         LaneKey::Communication(_) => {

@@ -7,10 +7,10 @@ use super::hit::Hit;
 use super::label::{self, Texts};
 use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
-use crate::analysis::Class;
+use crate::analysis::{Class, Part};
 use crate::format;
 use crate::trace::{OpKind, Trace};
-use crate::units::Span;
+use crate::units::{self, Span};
 use crate::view::{Item, LaneKey, RankId, Workspace};
 use egui::text::LayoutJob;
 use egui::{Painter, Pos2, Rect, Stroke, pos2, vec2};
@@ -31,14 +31,14 @@ pub struct Text {
 /// What to say about `hit`.
 pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let Some(bin) = hit.bin else { return of_item(frame, hit.item) };
-    let share = bin.busy_ns as f64 / bin.span.len_ns().max(1) as f64;
+    let share = units::share(bin.busy_ns, bin.span.len_ns());
     let longest = label::name_of(frame.workspace, hit.item);
     let length = hit.item.span(frame.workspace).map_or(0, Span::len_ns);
     Text {
         title: format!("{} operations drawn as one", format::count(u64::from(bin.count))),
         lines: vec![
             ("Within", format::duration(bin.span.len_ns())),
-            ("Busy", format::percent(Some(share))),
+            ("Busy", format::percent(share)),
             ("Longest", format!("{longest}  {}", format::duration(length))),
         ],
     }
@@ -128,10 +128,8 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
         Item::Mark(_, thread, _) | Item::Os(_, thread, _) => lines.push(("Thread", thread_name(trace, thread))),
         Item::Step(id, step) => {
             if let Some(step) = label::step_of(workspace, id, step) {
-                let exposed = step.parts.exposed_comm_ns as f64 / step.parts.span_ns.max(1) as f64;
-                let idle = step.parts.idle_ns as f64 / step.parts.span_ns.max(1) as f64;
-                lines.push(("Exposed", format::percent(Some(exposed))));
-                lines.push(("Idle", format::percent(Some(idle))));
+                lines.push(("Exposed", format::percent(Part::Exposed.share(&step.parts))));
+                lines.push(("Idle", format::percent(Part::Idle.share(&step.parts))));
             }
         }
         Item::Idle(..) => {}
@@ -184,7 +182,7 @@ fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(Strin
     let steps = &doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps;
     let at_ns = span.start_ns - doc.offset_ns;
     let step = steps.get(steps.partition_point(|s| s.window.end_ns <= at_ns))?;
-    let share = span.len_ns() as f64 / step.window.len_ns().max(1) as f64;
+    let share = units::share(span.len_ns(), step.window.len_ns())?;
     step.window.contains(at_ns).then(|| (label::safe(&step.name), share))
 }
 

@@ -14,7 +14,7 @@ fn the_overview_shows_the_five_parts_and_the_collectives() {
         assert!(driven.shows(text), "{text}");
     }
     let numbers = &driven.window().state().workspace.docs[0].analysis.ranks[0];
-    let idle = stepscope::format::share(numbers.whole.idle_ns, numbers.whole.span_ns);
+    let idle = stepscope::format::percent(stepscope::analysis::Part::Idle.share(&numbers.whole));
     assert!(driven.shows(&idle), "{idle}");
 }
 

@@ -1,6 +1,7 @@
 //! What an export says about the capture itself: processes, threads, devices, clocks, versions, enumerations.
 
 use super::{ExportWriter, NcclLayout, SchemaVersion, WriteError};
+use crate::format;
 
 /// A card of the machine.
 #[derive(Debug, Clone)]
@@ -317,20 +318,9 @@ fn enumerations(to: &mut ExportWriter) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Calendar text of a wall clock, such as `2025-06-15T15:06:40`.
+/// A wall clock as nsys spells it: `2025-06-15T15:06:40`.
 fn utc_text(epoch_ns: i64) -> String {
-    let seconds = epoch_ns.div_euclid(1_000_000_000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Civil date from days since 1970, counted in 400-year eras that start on 1 March.
-    let z = days + 719_468;
-    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
+    format::utc(epoch_ns).trim_end_matches(" UTC").replacen(' ', "T", 1)
 }
 
 type EnumRow = (i64, &'static str, &'static str);
