@@ -95,6 +95,9 @@ fn errors_go_to_standard_error_with_code_two() {
         (&["demo"], "-o"),
         (&["demo", "--set", "nonsense=1", "-o", "x"], "nonsense"),
         (&["bench"], "which export"),
+        (&["nosuchcommand"], "no command nosuchcommand"),
+        (&["report", "note.txt", "./note.txt"], "given twice"),
+        (&["report", "note.txt", "--step-regex", ""], "--step-regex is empty"),
     ];
     for (arguments, word) in cases {
         if arguments.contains(&"render") && !cfg!(feature = "gui") {
@@ -120,6 +123,10 @@ fn the_users_rules_and_step_pattern_are_used() {
     assert!(run(&[])["ranks"][0]["comm_kernels"].as_u64().unwrap() > 0);
     assert_eq!(run(&["--rules", "rules.toml"])["ranks"][0]["comm_kernels"], 0);
     assert_eq!(run(&["--step-regex", "^forward$"])["ranks"][0]["step_stem"], "^forward$");
+    let nothing =
+        stepscope(folder.path()).arg("report").arg(&exports[0]).args(["--step-regex", "zzz"]).output().unwrap();
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(stderr(&nothing).contains("marks no step"), "{}", stderr(&nothing));
 }
 
 #[test]
@@ -164,8 +171,15 @@ fn render_writes_the_same_picture_every_time() {
     let export = std::fs::read(&exports[0]).unwrap();
     let slip = stepscope(folder.path()).arg("render").arg(&exports[0]).arg("-o").arg(&exports[0]).output().unwrap();
     assert_eq!(slip.status.code(), Some(2));
+    assert!(stderr(&slip).contains("pictures are PNG files"), "{}", stderr(&slip));
+    let disguised = folder.path().join("job/rank0.png");
+    std::fs::rename(&exports[0], &disguised).unwrap();
+    let slip = stepscope(folder.path()).arg("render").arg(&disguised).arg("-o").arg(&disguised).output().unwrap();
     assert!(stderr(&slip).contains("no PNG picture"), "{}", stderr(&slip));
+    std::fs::rename(&disguised, &exports[0]).unwrap();
     assert_eq!(std::fs::read(&exports[0]).unwrap(), export, "the export is as it was");
+    let outside = stepscope(folder.path()).args(["render", "--span", "90s..91s"]).arg(&exports[0]).output().unwrap();
+    assert!(stderr(&outside).contains("outside the capture"), "{}", stderr(&outside));
     let missing = stepscope(folder.path()).args(["render", "--step", "99"]).arg(&exports[0]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("there is no step 99"), "{}", stderr(&missing));

@@ -35,7 +35,9 @@ impl Limit {
                 "No CUDA API calls were recorded: launches, steps and the causes of idle time are unknown."
             }
             Self::NoNvtx => "No NVTX ranges were recorded: steps and phases of the training loop are unknown.",
-            Self::NoSteps => "No step is marked: numbers are for the whole capture only.",
+            Self::NoSteps => {
+                "No step is marked: steps, if any are shown, are estimated from repeating kernels and decide nothing."
+            }
             Self::GraphBlocks => "CUDA graphs were recorded as one block each: the kernels inside are not recorded.",
             Self::NoOsRuntime => "No OS runtime calls were recorded: waiting of host threads has no name.",
             Self::OneRank => "One rank only: how much of a collective was waiting for other ranks is unknown.",

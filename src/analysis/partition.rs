@@ -45,6 +45,20 @@ impl Partition {
         self.compute_only_ns + self.overlapped_comm_ns
     }
 
+    /// Median of each part by itself. Medians of parts need not sum to the median span.
+    pub fn median(of: &[Self]) -> Self {
+        let median = |part: fn(&Self) -> i64| median_of(of.iter().map(part).collect()).unwrap_or(0);
+        Self {
+            span_ns: median(|p| p.span_ns),
+            comm_ns: median(|p| p.comm_ns),
+            compute_only_ns: median(|p| p.compute_only_ns),
+            overlapped_comm_ns: median(|p| p.overlapped_comm_ns),
+            exposed_comm_ns: median(|p| p.exposed_comm_ns),
+            copy_only_ns: median(|p| p.copy_only_ns),
+            idle_ns: median(|p| p.idle_ns),
+        }
+    }
+
     /// Mean of several partitions, rounded so that the parts still sum to the span.
     pub fn mean(of: &[Self]) -> Self {
         let Ok(count) = i128::try_from(of.len()) else { return Self::default() };
@@ -71,10 +85,25 @@ impl Partition {
     }
 }
 
+/// The middle value; of an even number the mean of the middle two, rounded down. `None` of nothing.
+pub(super) fn median_of(mut values: Vec<i64>) -> Option<i64> {
+    values.sort_unstable();
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some(low + (high - low) / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn medians_of_even_counts_are_means_of_the_middle() {
+        assert_eq!(
+            (median_of(vec![9, 1, 4]), median_of(vec![1, 4, 9, 2]), median_of(Vec::new())),
+            (Some(4), Some(3), None)
+        );
+    }
 
     #[test]
     fn the_mean_of_nothing_is_nothing() {

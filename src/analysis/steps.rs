@@ -5,6 +5,7 @@
 //! thread than the one that holds the step's range). So windows tile time, and waiting between two ranges belongs to
 //! the step that waited.
 
+use super::partition::median_of;
 use super::step_names::{Family, families};
 use super::{Partition, RankAnalysis, period};
 use crate::trace::{OpTable, Trace};
@@ -75,6 +76,8 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// Means over the typical ones.
     pub typical: TypicalStep,
+    /// Median window and, each by itself, median parts of all steps; they need not sum.
+    pub median: Partition,
 }
 
 /// What the primary stream ran for one step range.
@@ -142,7 +145,8 @@ impl Steps {
 
     fn new(stem: String, thread: Option<usize>, mut steps: Vec<Step>) -> Self {
         let typical = mark_typical(&mut steps);
-        Self { stem, thread, estimated: false, steps, typical }
+        let median = Partition::median(&steps.iter().map(|s| s.parts).collect::<Vec<_>>());
+        Self { stem, thread, estimated: false, steps, typical, median }
     }
 
     /// Index of the step whose window holds `at_ns`.
@@ -239,12 +243,9 @@ fn mark_typical(steps: &mut [Step]) -> TypicalStep {
     TypicalStep { count: typical.len() as u64, median_span_ns, mean: Partition::mean(&typical) }
 }
 
-/// Median window; of an even number the mean of the middle two, rounded down.
+/// Median window.
 fn median<'a>(steps: impl Iterator<Item = &'a Step>) -> Option<i64> {
-    let mut spans: Vec<i64> = steps.map(|s| s.window.len_ns()).collect();
-    spans.sort_unstable();
-    let (low, high) = (spans.get(spans.len().checked_sub(1)? / 2)?, spans.get(spans.len() / 2)?);
-    Some(low + (high - low) / 2)
+    median_of(steps.map(|s| s.window.len_ns()).collect())
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@ use super::frame::{SIDE_PT, side};
 use super::settings::Settings;
 use super::state::file_name;
 use super::steps::StepTable;
-use super::{facts, theme};
-use crate::format;
+use super::{facts, status, theme};
 use crate::raster::{Image, Renderer};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Panel, Theme, ViewState, Workspace};
-use egui::{Align, CentralPanel, Context, Frame, Layout, Margin, RawInput, Rect, RichText, Ui, vec2};
+use egui::{Align, CentralPanel, Context, Frame, Label, Layout, Margin, RawInput, Rect, RichText, Ui, vec2};
 
 /// How a picture is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,10 +105,8 @@ fn header(ui: &mut Ui, cx: &Cx<'_>) {
             ui.label(RichText::new(facts::rank_text(&chosen.doc.trace, chosen.rank)).weak());
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let visible = cx.view.viewport.span();
-            let text =
-                format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns.max(0)));
-            ui.label(RichText::new(text).weak());
+            let text = status::span_text(cx.view.viewport.span());
+            ui.add(Label::new(RichText::new(text).weak()).truncate());
         });
     });
 }

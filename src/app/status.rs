@@ -49,9 +49,9 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.separator();
 }
 
-fn span_text(visible: Span) -> String {
-    let start = if visible.start_ns < 0 { 0 } else { visible.start_ns };
-    format!("{} from {}", format::duration(visible.len_ns()), format::duration(start))
+/// Length and start of what is on screen.
+pub fn span_text(visible: Span) -> String {
+    format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns))
 }
 
 /// What puts several files on one axis; nothing to say about one file.

@@ -29,8 +29,9 @@ pub struct Reading {
     /// Ranges that mark steps: a regular expression; its first group is the step number.
     #[arg(long, value_name = "REGEX")]
     pub step_regex: Option<String>,
-    /// Convert .nsys-rep and .qdrep reports with the nsys found on PATH, into this folder.
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    /// Convert .nsys-rep and .qdrep reports with the nsys found on PATH, into this folder (--convert alone: into the
+    /// current one).
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
     pub convert: Option<PathBuf>,
 }
 

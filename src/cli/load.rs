@@ -7,6 +7,7 @@ use crate::analysis::{Analysis, Params, Rules, StepOptions, analyze};
 use crate::nsys::{self, LoadOptions, Progress};
 use crate::report::Capture;
 use crate::trace::Trace;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +34,11 @@ pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
             Rules::parse(&text).map_err(|e| CliError::Rules(path.clone(), e))?
         }
     };
+    if reading.step_regex.as_deref().is_some_and(|pattern| pattern.trim().is_empty()) {
+        return Err(CliError::Usage(
+            "--step-regex is empty: name the ranges that mark steps, such as '^step (\\d+)'".to_owned(),
+        ));
+    }
     let pattern = reading.step_regex.as_deref().map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("--step-regex is no regular expression: {e}")))?;
     Ok(Params { rules, steps: StepOptions { pattern } })
@@ -50,7 +56,8 @@ pub(super) fn load_timed(
     mut took: impl FnMut(Duration, Duration),
 ) -> Result<Vec<Loaded>, CliError> {
     let params = params(reading)?;
-    let mut all = Vec::with_capacity(exports.len());
+    let mut all: Vec<Loaded> = Vec::with_capacity(exports.len());
+    check_twice(exports)?;
     for path in exports {
         let path = converted(path, reading)?;
         let progress = Progress::new();
@@ -61,7 +68,28 @@ pub(super) fn load_timed(
         took(load, start.elapsed() - load);
         all.push(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) });
     }
+    if let Some(pattern) = &params.steps.pattern
+        && all.iter().flat_map(|l| &l.analysis.ranks).all(|rank| rank.steps.is_none())
+    {
+        return Err(CliError::Usage(format!(
+            "--step-regex {pattern} marks no step: no range whose name it matches launched work on a GPU"
+        )));
+    }
     Ok(all)
+}
+
+/// The same file given twice would look like two ranks.
+fn check_twice(exports: &[PathBuf]) -> Result<(), CliError> {
+    let mut seen = HashSet::new();
+    for path in exports {
+        // A file that is not there is told by the loader, better.
+        if let Ok(real) = path.canonicalize()
+            && !seen.insert(real)
+        {
+            return Err(CliError::Usage(format!("{} is given twice", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// The export to read: a report is converted first when the user said where to.

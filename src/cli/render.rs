@@ -4,6 +4,7 @@ use super::args::{Render, ThemeName};
 use super::load::{Loaded, load};
 use super::run::CliError;
 use crate::app::picture::{PictureOptions, render as draw};
+use crate::format;
 use crate::raster::png;
 use crate::sim::Demo;
 use crate::units::Span;
@@ -43,6 +44,12 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
     };
     if !(0.5..=4.0).contains(&picture.scale) {
         return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
+    }
+    if options.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
+        return Err(CliError::Usage(format!(
+            "pictures are PNG files: name the picture {}",
+            options.output.with_extension("png").display()
+        )));
     }
     // Before the work of loading, so that a slip shows at once.
     png::check_target(&options.output)?;
@@ -89,6 +96,11 @@ fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliEr
         Span::new(parse_time(from).ok_or_else(|| bad_span(text))?, parse_time(to).ok_or_else(|| bad_span(text))?);
     if span.is_empty() {
         return Err(CliError::Usage(format!("--span {text} is empty: the second time must be later")));
+    }
+    let whole = workspace.span().unwrap_or_default();
+    if span.intersect(whole).is_none() {
+        let len = format::duration(whole.len_ns());
+        return Err(CliError::Usage(format!("--span {text} lies outside the capture, which is {len} long")));
     }
     Ok(vec![Command::Show(span)])
 }

@@ -49,7 +49,7 @@ pub enum CliError {
 /// See [`CliError`].
 pub fn run(args: &Args) -> Result<(), CliError> {
     match &args.command {
-        None => window(&args.exports, &args.reading),
+        None => check_words(&args.exports).and_then(|()| window(&args.exports, &args.reading)),
         Some(Command::Info(files)) => info(files),
         Some(Command::Report(files)) => report(files),
         Some(Command::Render(picture)) => render(picture),
@@ -99,6 +99,21 @@ fn report(files: &Files) -> Result<(), CliError> {
     let loaded = load(&files.exports, &files.reading)?;
     let captures = captures(&loaded);
     print(&if files.json { json(&captures)? } else { report::report_text(&captures) })
+}
+
+/// A word where a file was expected is most likely a command with a slip of the hand.
+fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
+    let is_word = |path: &&PathBuf| {
+        let text = path.to_string_lossy();
+        !path.exists() && !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+    };
+    match exports.iter().find(is_word) {
+        Some(word) => Err(CliError::Usage(format!(
+            "there is no file and no command {}: the commands are info, report, render, demo and bench (stepscope --help)",
+            word.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Opens the window; without a display prints the report and writes a picture.

@@ -50,7 +50,7 @@ pub(crate) fn check(path: &Path) -> Result<FileFacts, LoadError> {
         return Err(not_sqlite(path, &head));
     }
     let header = Header::parse(&head).map_err(|what| LoadError::DamagedHeader { path: path.into(), what })?;
-    check_beside(path)?;
+    check_beside(path, header.wal_mode)?;
     let found_bytes = metadata.len();
     let expected_bytes = header.expected_bytes(found_bytes);
     if found_bytes < expected_bytes {
@@ -127,13 +127,17 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Files that SQLite keeps beside a database (where a link to it points), with rows that are not in it.
-fn check_beside(path: &Path) -> Result<(), LoadError> {
+fn check_beside(path: &Path, wal_mode: bool) -> Result<(), LoadError> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let wal = beside(&real, "-wal");
     let holds_frames = fs::metadata(&wal).is_ok_and(|found| found.len() > WAL_HEADER_BYTES);
     // A log that cannot be looked into may hold anything.
     if holds_frames && head_of(&wal).map_or(true, |head| is_wal(&head)) {
         return Err(LoadError::Unmerged { path: path.into(), wal });
+    }
+    // A log that was merged leaves the same database as a log that was lost, so this cannot be passed over.
+    if wal_mode && !wal.exists() {
+        return Err(LoadError::LogMissing { path: path.into() });
     }
     // A finished transaction leaves no journal, or one that starts with zeros.
     let journal = beside(&real, "-journal");

@@ -102,6 +102,12 @@ pub enum LoadError {
         /// Its write-ahead log.
         wal: PathBuf,
     },
+    /// A write-ahead log that should be there and is not.
+    #[error("{} keeps its newest rows in a write-ahead log, and no {}-wal lies beside it: rows may be missing. Copy that file too, or export again: `{}`. If you know that nothing is missing, say so in a copy: `sqlite3 {} 'PRAGMA journal_mode = DELETE'`", .path.display(), .path.display(), export_again(.path), shell_word(.path))]
+    LogMissing {
+        /// The database.
+        path: PathBuf,
+    },
     /// A rollback journal: a write that has not ended.
     #[error("{} is still being written, or its export was interrupted: {} lies beside it. Wait for the export to end, or export again: `{}`", .path.display(), .journal.display(), export_again(.path))]
     Unfinished {
@@ -123,24 +129,20 @@ pub enum LoadError {
         path: PathBuf,
     },
     /// An SQLite database of another program.
-    #[error("{} is an SQLite database but no Nsight Systems export: it holds {tables}{}. Export one: `{}`", .path.display(), wal_hint(*.wal_mode), export_again(.path))]
+    #[error("{} is an SQLite database but no Nsight Systems export: it holds {tables}. Export one: `{}`", .path.display(), export_again(.path))]
     NotNsys {
         /// The database.
         path: PathBuf,
         /// Some of its tables, in words.
         tables: String,
-        /// True when the database uses a write-ahead log, which was not there.
-        wal_mode: bool,
     },
     /// An export that recorded nothing that can be shown.
-    #[error("{} is an Nsight Systems export without any event: {reason}{}. Record again with `nsys profile --trace=cuda,nvtx,osrt ...`, or export again without leaving tables out: `{}`", .path.display(), wal_hint(*.wal_mode), export_again(.path))]
+    #[error("{} is an Nsight Systems export without any event: {reason}. Record again with `nsys profile --trace=cuda,nvtx,osrt ...`, or export again without leaving tables out: `{}`", .path.display(), export_again(.path))]
     NoEvents {
         /// The export.
         path: PathBuf,
         /// What was looked for and found.
         reason: String,
-        /// True when the database uses a write-ahead log, which was not there.
-        wal_mode: bool,
     },
     /// Pages that cannot be read.
     #[error("{} is damaged in table {table}, after {rows} rows of it ({detail}). Copy it again, export again (`{}`), or salvage what is left: `sqlite3 {} .recover | sqlite3 recovered.sqlite`", .path.display(), export_again(.path), shell_word(.path))]
@@ -165,14 +167,6 @@ pub enum LoadError {
     /// The user stopped it.
     #[error("loading was cancelled")]
     Cancelled,
-}
-
-fn wal_hint(wal_mode: bool) -> &'static str {
-    if wal_mode {
-        " (it uses a write-ahead log and its -wal file is not beside it: if it was copied while open, copy the -wal file too)"
-    } else {
-        ""
-    }
 }
 
 /// The command that turns a report into an export.

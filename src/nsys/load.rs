@@ -112,9 +112,6 @@ impl<'a> Load<'a> {
             .ok_or_else(|| LoadError::Sqlite { path: path.into(), detail: "no connection".to_owned() })?;
         let schema = Schema::read(connection).map_err(failed)?;
         let mut warnings = Warnings::default();
-        if facts.wal_mode {
-            warnings.add("wal-mode", 1, "the file uses a write-ahead log and no -wal file lies beside it: if it was copied while a program had it open, the newest rows are missing");
-        }
         let strings = find_optional(&schema, &source, "StringIds", &mut warnings);
         if !strings.as_ref().is_some_and(|table| table.column("id").is_some() && table.column("value").is_some()) {
             warnings.add(
@@ -315,7 +312,7 @@ impl<'a> Load<'a> {
 
     /// No event table, or none that can be used.
     fn no_events(&mut self) -> LoadError {
-        let (path, wal_mode) = (PathBuf::from(self.path), self.facts.wal_mode);
+        let path = PathBuf::from(self.path);
         let names = self.schema.names();
         if !self.found.is_empty() {
             let why: Vec<String> = self
@@ -326,17 +323,17 @@ impl<'a> Load<'a> {
                 .filter(|w| w.code == "unusable-table")
                 .map(|w| w.message)
                 .collect();
-            return LoadError::NoEvents { path, reason: why.join("; "), wal_mode };
+            return LoadError::NoEvents { path, reason: why.join("; ") };
         }
         if names.is_empty() {
-            return LoadError::NotNsys { path, tables: "no table at all".to_owned(), wal_mode };
+            return LoadError::NotNsys { path, tables: "no table at all".to_owned() };
         }
         if !names.iter().any(|name| is_nsys_table(name)) {
-            return LoadError::NotNsys { path, tables: format!("the tables {}", shortened(names)), wal_mode };
+            return LoadError::NotNsys { path, tables: format!("the tables {}", shortened(names)) };
         }
         let wanted: Vec<String> = TABLES.iter().map(|spec| spec.base.to_owned()).collect();
         let reason = format!("none of the tables {} is there (it holds {})", wanted.join(", "), shortened(names));
-        LoadError::NoEvents { path, reason, wal_mode }
+        LoadError::NoEvents { path, reason }
     }
 }
 

@@ -26,7 +26,6 @@
 //! | `unknown-name`, `unnamed-domain` | names that the file does not hold |
 //! | `too-many-names` | names beyond what the model can hold |
 //! | `missing-graph-executions` | CUDA graphs ran, and the file does not say when |
-//! | `wal-mode` | a write-ahead log may be missing |
 //! | `diagnostic` | nsys complained during the capture |
 
 mod calls;

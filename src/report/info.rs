@@ -4,6 +4,7 @@ use super::table::table;
 use super::text::{heading, open_questions};
 use super::{Capture, ExportReport, Report};
 use crate::format;
+use crate::trace::Gpu;
 
 /// What is in some files: versions, span, GPUs, ranks, tables, warnings, and what cannot be answered.
 pub fn info_text(captures: &[Capture<'_>]) -> String {
@@ -28,7 +29,11 @@ pub fn info_text(captures: &[Capture<'_>]) -> String {
                     format!("{} kernels", format::count(rank.kernels)),
                     format!("{} copies and fills", format::count(rank.copies)),
                     format!("{} graph blocks", format::count(rank.graphs)),
-                    format!("{} steps", format::count(rank.steps.len() as u64)),
+                    format!(
+                        "{} {}steps",
+                        format::count(rank.steps.len() as u64),
+                        if rank.steps_estimated { "estimated " } else { "" }
+                    ),
                 ]
             })
             .collect();
@@ -39,18 +44,28 @@ pub fn info_text(captures: &[Capture<'_>]) -> String {
 }
 
 fn facts(export: &ExportReport) -> String {
-    let at = |ns: Option<i64>| ns.map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("{ns} ns"));
+    let at = |ns: Option<i64>| ns.map_or_else(|| format::UNKNOWN.to_owned(), format::duration);
     let mut rows = vec![
         vec!["schema".to_owned(), export.schema_version.clone().unwrap_or_else(|| format::UNKNOWN.to_owned())],
-        vec!["first event".to_owned(), at(export.start_ns)],
-        vec!["last event".to_owned(), at(export.end_ns)],
+        vec!["first event at".to_owned(), at(export.start_ns)],
+        vec!["last event at".to_owned(), at(export.end_ns)],
         vec!["CUDA API calls".to_owned(), format::count(export.api_calls)],
         vec!["NVTX ranges".to_owned(), format::count(export.nvtx_ranges)],
         vec!["threads".to_owned(), format::count(export.threads)],
     ];
-    rows.extend(export.gpus.iter().map(|gpu| {
+    let gpu_text = |gpu: &Gpu| {
         let memory = gpu.memory_bytes.map_or_else(|| format::UNKNOWN.to_owned(), format::bytes);
-        vec!["GPU".to_owned(), format!("{}, {memory}", gpu.name)]
+        format!("{}, {memory}", gpu.name)
+    };
+    let mut gpus: Vec<(String, u64)> = Vec::new();
+    for text in export.gpus.iter().map(gpu_text) {
+        match gpus.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => gpus.push((text, 1)),
+        }
+    }
+    rows.extend(gpus.into_iter().map(|(text, count)| {
+        vec!["GPU".to_owned(), if count > 1 { format!("{} x {text}", format::count(count)) } else { text }]
     }));
     let tables: Vec<Vec<String>> = export.tables.iter().map(|t| vec![t.table.clone(), format::count(t.rows)]).collect();
     table("  ", &rows) + &section("Tables", &tables)

@@ -122,6 +122,9 @@ pub struct RankReport {
     pub steps: Vec<StepReport>,
     /// Means over the typical ones.
     pub typical_step: Option<TypicalReport>,
+    /// Medians over all steps, each part by itself; absent when the steps are estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_step: Option<Partition>,
 }
 
 /// A kernel that no rule knows.
@@ -175,13 +178,28 @@ pub struct TypicalReport {
 impl Report {
     /// The report of some captures.
     pub fn of(captures: &[Capture<'_>]) -> Self {
+        let of = |c: &Capture<'_>| {
+            let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
+            ranks.map(|(rank, numbers)| RankReport::of(c.trace, rank, numbers)).collect::<Vec<_>>()
+        };
+        let mut ranks: Vec<RankReport> = captures.iter().flat_map(of).collect();
+        make_labels_distinct(&mut ranks);
         Self {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c)).collect(),
-            ranks: captures
-                .iter()
-                .flat_map(|c| c.trace.ranks.iter().zip(&c.analysis.ranks).map(|(r, n)| RankReport::of(c.trace, r, n)))
-                .collect(),
+            ranks,
+        }
+    }
+}
+
+/// Ranks of several files that carry one label get the file's name behind it.
+fn make_labels_distinct(ranks: &mut [RankReport]) {
+    let labels: Vec<String> = ranks.iter().map(|rank| rank.label.clone()).collect();
+    for (at, rank) in ranks.iter_mut().enumerate() {
+        let shared = labels.iter().enumerate().any(|(other, label)| other != at && *label == rank.label);
+        if shared {
+            let file = std::path::Path::new(&rank.export).file_stem().unwrap_or_default().to_string_lossy();
+            rank.label = format!("{} ({file})", rank.label);
         }
     }
 }
@@ -243,6 +261,7 @@ impl RankReport {
             step_stem: steps.map(|s| s.stem.clone()),
             steps_estimated: steps.is_some_and(|s| s.estimated),
             steps: steps.map_or_else(Vec::new, |s| s.steps.iter().map(|step| StepReport::of(s, step)).collect()),
+            median_step: steps.filter(|s| !s.estimated).map(|s| s.median),
             typical_step: steps.map(|s| TypicalReport {
                 count: s.typical.count,
                 median_span_ns: s.typical.median_span_ns,

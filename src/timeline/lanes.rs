@@ -112,7 +112,7 @@ impl RankLanes {
             let stream = rank.ops.stream.get(at).map_or(0, |s| *s as usize);
             if let Some((count, ns)) = time.get_mut(stream).and_then(|lanes| lanes.get_mut(lane)) {
                 *count += 1;
-                *ns += ops.span(at as u32).len_ns();
+                *ns = ns.saturating_add(ops.span(at as u32).len_ns());
             }
         }
         let lanes = OpLane::ALL

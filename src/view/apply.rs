@@ -108,7 +108,8 @@ impl ViewState {
     fn show_step(&mut self, rank: RankId, step: u32, workspace: &Workspace) {
         if let Some(span) = Item::Step(rank, step).span(workspace) {
             self.rank = Some(rank);
-            self.go(Viewport::fitted(span), Move::Jump, workspace);
+            // Exactly its window, so that the numbers of the visible span are those of the step.
+            self.go(Viewport::of(span), Move::Jump, workspace);
         }
     }
 

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum WriteError {
     /// The target is there already.
-    #[error("{} exists already: choose another folder, or allow overwriting", .0.display())]
+    #[error("{} exists already: choose another folder, or replace it with --force", .0.display())]
     Exists(PathBuf),
     /// The file system refused.
     #[error("cannot write {}: {error}", path.display())]
