@@ -47,9 +47,9 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
             let short = step.number.map_or_else(String::new, |number| number.to_string());
             list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, short, on: tone });
         }
-        // Past steps too narrow to be told apart.
+        // Past steps that end within the next points: too narrow to be told apart. A long one that begins there stays.
         let narrow_ns = frame.time_at(x0 + STRIP_MIN_PT) as i64 - frame.offset_ns(id.doc);
-        at = steps.partition_point(|s| s.window.start_ns < narrow_ns).max(at + 1);
+        at = steps.partition_point(|s| s.window.end_ns < narrow_ns).max(at + 1);
     }
 }
 

@@ -175,6 +175,20 @@ fn step_boundaries_run_through_the_lanes_of_the_rank() {
 }
 
 #[test]
+fn a_step_that_begins_beside_the_sliver_of_the_one_before_keeps_its_name() {
+    let mut fixture = Fixture::new();
+    for step in 0..4 {
+        let at = step * 1_000;
+        fixture.range(&format!("step {step}"), 11, at, at + 900);
+        fixture.launched("gemm", 7, 11, at + 10, at + 100, at + 950);
+    }
+    // Step 1 ends at 1950: one nanosecond of it is in view, then step 2.
+    let list = Scene::new(fixture, Span::new(1_949, 2_949)).drawn(LaneKey::Rank(RANK));
+    let names: Vec<&str> = list.labels.iter().map(|label| label.name.as_str()).collect();
+    assert_eq!(names, ["step 2"]);
+}
+
+#[test]
 fn what_is_drawn_is_hit_and_narrow_things_from_beside() {
     let mut fixture = Fixture::new();
     fixture.kernel(NCCL, 20, 0, 300).kernel(NCCL, 20, 500, 501);
