@@ -10,7 +10,7 @@
 //! | [`units`] | spans of time | nothing |
 //! | [`mod@format`] | the one place that turns numbers into text | `units` |
 //! | [`trace`] | the model: columns, names, ranks; immutable once built | `units` |
-//! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace` |
+//! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace`, `format` |
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
 //! | [`analysis`] | pure functions from a trace to numbers | `trace` |
 //! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
