@@ -11,6 +11,8 @@ pub struct Partition {
     pub span_ns: i64,
     /// Covered by communication, overlapped or not. Not one of the parts.
     pub comm_ns: i64,
+    /// Exposed communication while no copy or fill ran either: the second reading of "exposed". Not one of the parts.
+    pub comm_alone_ns: i64,
     /// Compute without communication.
     pub compute_only_ns: i64,
     /// Compute and communication at once.
@@ -23,15 +25,23 @@ pub struct Partition {
     pub idle_ns: i64,
 }
 impl Partition {
-    /// The parts of `window`, from the time covered by anything, by anything but compute, by communication, and by
-    /// communication alone among kernels.
-    pub fn of(window: Span, busy: &Coverage, without_compute: &Coverage, comm: &Coverage, exposed: &Coverage) -> Self {
+    /// The parts of `window`, from the time covered by anything, by anything but compute, by communication, by
+    /// communication alone among kernels, and by communication alone among everything.
+    pub fn of(
+        window: Span,
+        busy: &Coverage,
+        without_compute: &Coverage,
+        comm: &Coverage,
+        exposed: &Coverage,
+        comm_alone: &Coverage,
+    ) -> Self {
         let (busy_ns, without_compute_ns) = (busy.within(window), without_compute.within(window));
         let (comm_ns, exposed_comm_ns) = (comm.within(window), exposed.within(window));
         let overlapped_comm_ns = comm_ns - exposed_comm_ns;
         Self {
             span_ns: window.len_ns(),
             comm_ns,
+            comm_alone_ns: comm_alone.within(window),
             compute_only_ns: busy_ns - without_compute_ns - overlapped_comm_ns,
             overlapped_comm_ns,
             exposed_comm_ns,
@@ -51,6 +61,7 @@ impl Partition {
         Self {
             span_ns: median(|p| p.span_ns),
             comm_ns: median(|p| p.comm_ns),
+            comm_alone_ns: median(|p| p.comm_alone_ns),
             compute_only_ns: median(|p| p.compute_only_ns),
             overlapped_comm_ns: median(|p| p.overlapped_comm_ns),
             exposed_comm_ns: median(|p| p.exposed_comm_ns),
@@ -81,7 +92,17 @@ impl Partition {
         }
         let [compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns] = means;
         let comm_ns = overlapped_comm_ns + exposed_comm_ns;
-        Self { span_ns, comm_ns, compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns }
+        let comm_alone_ns = round(sum(|p| p.comm_alone_ns));
+        Self {
+            span_ns,
+            comm_ns,
+            comm_alone_ns,
+            compute_only_ns,
+            overlapped_comm_ns,
+            exposed_comm_ns,
+            copy_only_ns,
+            idle_ns,
+        }
     }
 }
 
@@ -116,6 +137,7 @@ mod tests {
             let parts: Vec<Partition> = rows.iter().map(|[a, b, c, d, e]| Partition {
                 span_ns: a + b + c + d + e,
                 comm_ns: b + c,
+                comm_alone_ns: *c,
                 compute_only_ns: *a,
                 overlapped_comm_ns: *b,
                 exposed_comm_ns: *c,

@@ -36,6 +36,8 @@ pub struct RankAnalysis {
     pub comm: Coverage,
     /// Communication while no compute kernel ran.
     pub exposed: Coverage,
+    /// Communication while nothing else ran: no compute, no copy, no fill.
+    pub comm_alone: Coverage,
     /// The five parts of the whole span.
     pub whole: Partition,
     /// Sums by kind of collective.
@@ -78,7 +80,9 @@ impl RankAnalysis {
             Coverage::from_sorted(intervals::subtract(covered.spans().iter().copied(), compute.clone()))
         };
         let (exposed, without_compute) = (less_compute(&comm), less_compute(&busy));
-        let whole = Partition::of(span, &busy, &without_compute, &comm, &exposed);
+        let exposed_spans = exposed.spans().iter().copied();
+        let comm_alone = Coverage::from_sorted(intervals::subtract(exposed_spans, of(|class| class == Class::Copy)));
+        let whole = Partition::of(span, &busy, &without_compute, &comm, &exposed, &comm_alone);
         let mut numbers = Self {
             span,
             counts: Counts::of(ops, class),
@@ -89,6 +93,7 @@ impl RankAnalysis {
             without_compute,
             comm,
             exposed,
+            comm_alone,
             whole,
             steps: None,
         };
@@ -98,7 +103,7 @@ impl RankAnalysis {
 
     /// The five parts of `window` (time of the export). Costs a few binary searches, so it can follow the view.
     pub fn partition(&self, window: Span) -> Partition {
-        Partition::of(window, &self.busy, &self.without_compute, &self.comm, &self.exposed)
+        Partition::of(window, &self.busy, &self.without_compute, &self.comm, &self.exposed, &self.comm_alone)
     }
 }
 
@@ -172,6 +177,7 @@ mod tests {
         let expected = Partition {
             span_ns: 40,
             comm_ns: 10,
+            comm_alone_ns: 4,
             compute_only_ns: 16,
             overlapped_comm_ns: 4,
             exposed_comm_ns: 6,
@@ -217,6 +223,7 @@ mod tests {
             prop_assert_eq!(parts.compute_only_ns, count(&|c, n, _| c && !n));
             prop_assert_eq!(parts.overlapped_comm_ns, count(&|c, n, _| c && n));
             prop_assert_eq!(parts.exposed_comm_ns, count(&|c, n, _| !c && n));
+            prop_assert_eq!(parts.comm_alone_ns, count(&|c, n, m| !c && n && !m));
             prop_assert_eq!(parts.copy_only_ns, count(&|c, n, m| !c && !n && m));
             prop_assert_eq!(parts.idle_ns, count(&|c, n, m| !c && !n && !m));
         }

@@ -2,7 +2,7 @@
 
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
-use super::parts::{bar, swatch};
+use super::parts::{bar, explain, swatch};
 use super::step_chart;
 use crate::analysis::{Part, Partition};
 use crate::format;
@@ -109,7 +109,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                     number(&mut row, |ui| {
                         ui.label(format::percent(known));
                         let length = format::duration_or_unknown(known.map(|_| part.of(split)));
-                        ui.label(RichText::new(length).small().weak());
+                        ui.label(RichText::new(length).small().weak()).on_hover_text(explain(part, split));
                     });
                 }
             });

@@ -48,8 +48,18 @@ pub fn bar(ui: &mut Ui, palette: &Palette, title: &str, split: &Partition) -> Re
     response.on_hover_ui_at_pointer(|ui| {
         let length = format::duration(part.of(split));
         ui.strong(format!("{}  {}  {length}", part.text(), format::percent(Some(share))));
-        ui.label(part.definition());
+        ui.label(explain(part, split));
     })
+}
+
+/// The definition of a part; of exposed communication also its second reading, in the window `split`.
+pub fn explain(part: Part, split: &Partition) -> String {
+    match part {
+        Part::Exposed => {
+            format!("{} Without any copy either: {}.", part.definition(), format::duration(split.comm_alone_ns))
+        }
+        _ => part.definition().to_owned(),
+    }
 }
 
 fn paint_piece(ui: &Ui, palette: &Palette, part: Part, piece: Rect, share: f64) {
