@@ -21,8 +21,9 @@ pub(super) fn shown<T>(path: &Path, progress: &Progress, work: impl FnOnce() -> 
         scope.spawn(move || {
             // The line is a courtesy: a terminal that cannot be written to loses it, nothing else.
             while wait.recv_timeout(RENEW) == Err(RecvTimeoutError::Timeout) {
-                let share = format::percent(progress.fraction().map(f64::from));
-                let _ = write!(terminal, "\r\x1b[K{}  {share}  {}", path.display(), progress.table());
+                let share = progress.fraction().map(f64::from);
+                let (bar, share) = (bar(share.unwrap_or(0.0)), format::percent(share));
+                let _ = write!(terminal, "\r\x1b[K{bar} {share}  {}  {}", path.display(), progress.table());
                 let _ = terminal.flush();
             }
             let _ = write!(terminal, "\r\x1b[K");
@@ -31,4 +32,24 @@ pub(super) fn shown<T>(path: &Path, progress: &Progress, work: impl FnOnce() -> 
         drop(done);
         result
     })
+}
+
+/// Cells of the bar.
+const CELLS: usize = 24;
+
+/// A bar that is full at 1.
+fn bar(share: f64) -> String {
+    let full = ((share.clamp(0.0, 1.0) * CELLS as f64) as usize).min(CELLS);
+    format!("[{}{}]", "#".repeat(full), " ".repeat(CELLS - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn the_bar_fills_from_the_left() {
+        assert_eq!(bar(0.5), format!("[{}{}]", "#".repeat(12), " ".repeat(12)));
+        assert_eq!((bar(-1.0), bar(9.0)), (format!("[{}]", " ".repeat(24)), format!("[{}]", "#".repeat(24))));
+    }
 }

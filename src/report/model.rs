@@ -186,7 +186,7 @@ impl Report {
         make_labels_distinct(&mut ranks);
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            exports: captures.iter().map(|c| ExportReport::of(c)).collect(),
+            exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
         }
     }
@@ -205,9 +205,10 @@ fn make_labels_distinct(ranks: &mut [RankReport]) {
 }
 
 impl ExportReport {
-    /// What is known about the file of a capture.
-    pub fn of(capture: &Capture<'_>) -> Self {
+    /// What is known about the file of a capture, when `ranks` of all files are looked at together.
+    fn of(capture: &Capture<'_>, ranks: usize) -> Self {
         let (trace, source) = (capture.trace, &capture.trace.source);
+        let limits = capture.analysis.limits.iter().filter(|code| **code != Limit::OneRank || ranks < 2);
         let limit = |code: &Limit| LimitReport { code: *code, consequence: code.consequence(), remedy: code.remedy() };
         Self {
             path: source.path.display().to_string(),
@@ -224,7 +225,7 @@ impl ExportReport {
             gpus: trace.gpus.clone(),
             tables: source.tables.clone(),
             warnings: trace.warnings.clone(),
-            limits: capture.analysis.limits.iter().map(limit).collect(),
+            limits: limits.map(limit).collect(),
         }
     }
 }

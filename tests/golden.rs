@@ -1,0 +1,56 @@
+//! Whole reports of a small simulated job, compared with the ones kept in `tests/golden`. After a change that is meant,
+//! renew them with `INSTA_UPDATE=always cargo test --test golden` and read the difference.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use stepscope::analysis::{Analysis, Params, analyze};
+use stepscope::nsys::{LoadOptions, Progress, open};
+use stepscope::report::{Capture, Report, info_text, json, report_text};
+use stepscope::sim::{JobConfig, simulate_to_dir};
+use stepscope::trace::Trace;
+
+/// Two ranks, four steps, two layers: small, and everything the report speaks about occurs.
+fn job() -> Vec<(Trace, Analysis)> {
+    let folder = tempfile::tempdir().unwrap();
+    let config = JobConfig { steps: 4, layers: 2, hidden: 256, heads: 4, ..JobConfig::default() };
+    let job = simulate_to_dir(&config, folder.path(), false, &mut |_| {}).unwrap();
+    let load = |path: &std::path::PathBuf| {
+        let mut trace = open(path, &LoadOptions::default(), &Progress::new()).unwrap();
+        // The folder is another one in every run.
+        trace.source.path = path.file_name().unwrap().into();
+        let analysis = analyze(&trace, &Params::default());
+        (trace, analysis)
+    };
+    job.files.iter().map(load).collect()
+}
+
+fn captures(job: &[(Trace, Analysis)]) -> Vec<Capture<'_>> {
+    job.iter().map(|(trace, analysis)| Capture { trace, analysis }).collect()
+}
+
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("golden");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
+#[test]
+fn the_report_as_text() {
+    let job = job();
+    settings().bind(|| insta::assert_snapshot!("report", report_text(&captures(&job))));
+}
+
+#[test]
+fn the_report_as_json() {
+    let job = job();
+    let text = json(&Report::of(&captures(&job))).unwrap();
+    settings().bind(|| insta::assert_snapshot!("report_json", text));
+}
+
+#[test]
+fn what_is_in_the_files() {
+    let job = job();
+    settings().bind(|| insta::assert_snapshot!("info", info_text(&captures(&job))));
+}
