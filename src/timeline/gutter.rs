@@ -40,7 +40,7 @@ pub fn paint(
         if lane.is_header() {
             painter.rect_filled(area, 0.0, palette.header);
         }
-        if pointer.is_some_and(|p| area.contains(p)) && lane.expanded.is_some() {
+        if pointer.is_some_and(|p| area.intersect(rect).contains(p)) && lane.expanded.is_some() {
             painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
         }
         if let Some(color) = edge_color(frame, lane, palette) {

@@ -29,6 +29,7 @@ mod row;
 mod rows;
 mod ruler;
 mod select;
+mod sight;
 mod slices;
 mod steps;
 mod tooltip;
@@ -72,11 +73,24 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
     let state = on_the_way.as_ref().unwrap_or(state);
-    let layout = Layout::of(workspace, state, cache, rect.height() - RULER_PT);
+    let visible_pt = rect.height() - RULER_PT;
+    let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
+    let layout = Layout::of(workspace, state, cache, room_pt);
+    let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
+    let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
+    // Drawn scrolled at once, so that no frame shows it out of sight.
+    let scrolled = (by_pt != 0.0).then(|| ViewState { scroll_y_pt: scroll_pt + by_pt, ..state.clone() });
+    if let Some(scrolled) = &scrolled {
+        out.push(Command::ScrollBy(scrolled.scroll_y_pt - state.scroll_y_pt));
+    }
+    let state = scrolled.as_ref().unwrap_or(state);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
-    paint(ui, &frame, &layout, cache, rect);
+    // A menu or a panel over the timeline takes the pointer, and so does the edge of a panel beside it.
+    let over = |at: &Pos2| response.contains_pointer() && rect.contains(*at);
+    let pointer = ui.input(|i| i.pointer.hover_pos()).filter(over);
+    paint(ui, &frame, &layout, cache, rect, pointer);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    if let Some(at) = response.hover_pos() {
+    if let Some(at) = pointer.filter(|_| response.hovered()) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }
@@ -98,15 +112,14 @@ fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, re
     }
 }
 
-fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect) {
+fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, pointer: Option<Pos2>) {
     let palette = Palette::of(frame.state.theme);
     let painter = ui.painter_at(rect);
     let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
     let lanes = painter.with_clip_rect(lanes_rect);
     painter.rect_filled(rect, 0.0, palette.background);
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
-    let pointer = ui.input(|i| i.pointer.hover_pos());
-    let over = pointer.filter(|at| rect.contains(*at) && at.x >= frame.left_pt).map(|at| at.x);
+    let over = pointer.filter(|at| at.x >= frame.left_pt).map(|at| at.x);
     ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);

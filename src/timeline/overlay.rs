@@ -8,7 +8,7 @@ use super::layout::{Lane, Layout};
 use super::paint::LANE_FONT;
 use super::select::Linked;
 use crate::format;
-use crate::view::{Item, LaneKey};
+use crate::view::{Item, LaneKey, Workspace};
 use egui::epaint::CubicBezierShape;
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
@@ -19,12 +19,15 @@ const ARROWS: usize = 12;
 
 /// Where `item` is drawn on `lane`, if it is.
 pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -> Option<Rect> {
-    if let (LaneKey::Rank(on), Item::Step(of, _)) = (lane.key, item) {
-        return (on == of).then(|| bounds(frame, lane, 0, item)).flatten();
-    }
+    bounds(frame, lane, row_of(frame.workspace, cache, lane, item)?, item)
+}
+
+/// The row of `lane` that shows `item`.
+pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: Item) -> Option<usize> {
     let at = match (lane.key, item) {
+        (LaneKey::Rank(on), Item::Step(of, _)) => return (on == of).then_some(0),
         (
-            LaneKey::Compute(on) | LaneKey::Communication(on) | LaneKey::Copies(on) | LaneKey::Stream(on, _),
+            LaneKey::Compute(on) | LaneKey::Communication(on) | LaneKey::Copies(on) | LaneKey::Stream(on, ..),
             Item::Op(of, at),
         )
         | (LaneKey::Idle(on), Item::Idle(of, at))
@@ -37,20 +40,18 @@ pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -
         {
             at
         }
-        (LaneKey::Nvtx(d, t), Item::Mark(doc, thread, _)) if (d, t) == (doc, thread) => {
-            return bounds(frame, lane, lane.mark_row()?, item);
-        }
+        (LaneKey::Nvtx(d, t), Item::Mark(doc, thread, _)) if (d, t) == (doc, thread) => return lane.mark_row(),
         (LaneKey::Launches(d, p), Item::Call(doc, process, at)) if (d, p) == (doc, process) => at,
         (LaneKey::Api(d, thread), Item::Call(doc, _, at)) if d == doc => {
-            frame.trace(doc)?.threads.get(thread)?.api.contains(&at).then_some(at)?
+            workspace.docs.get(doc)?.trace.threads.get(thread)?.api.contains(&at).then_some(at)?
         }
         _ => return None,
     };
     let key = lane.rows_key()?;
     let inks = cache.call_inks(key.doc());
-    let slices = LaneSlices::of(frame.workspace, &inks, key)?;
+    let slices = LaneSlices::of(workspace, &inks, key)?;
     let (row, _) = cache.rows(key)?.find(&slices, at)?;
-    (row < lane.rows).then(|| bounds(frame, lane, row, item)).flatten()
+    (row < lane.rows).then_some(row)
 }
 
 fn bounds(frame: &Frame<'_>, lane: &Lane, row: usize, item: Item) -> Option<Rect> {

@@ -116,6 +116,8 @@ pub struct ViewState {
     pub lane_scale: HashMap<LaneKey, f32>,
     /// Selected item.
     pub selected: Option<Item>,
+    /// How often the selected item was asked to be brought into sight.
+    pub reveals: u32,
     /// Selected span in axis time.
     pub selected_span: Option<Span>,
     /// Rank that the side panel speaks about.
