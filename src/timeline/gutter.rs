@@ -126,7 +126,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Compute(_) => plain("Compute"),
         LaneKey::Communication(_) => plain("Communication"),
         LaneKey::Copies(_) => plain("Copies"),
-        LaneKey::Stream(rank, stream) => {
+        LaneKey::Stream(rank, stream, _) => {
             let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }

@@ -8,9 +8,9 @@
 //! ```
 
 use super::cache::Cache;
-use super::lanes::{OpLane, RowsKey};
+use super::lanes::RowsKey;
 use crate::trace::{Thread, Trace};
-use crate::view::{LaneKey, RankId, ViewState, Workspace};
+use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
@@ -269,7 +269,7 @@ impl<'a> Outline<'a> {
         let open = self.is_open(LaneKey::Rank(id), by_default);
         self.push(LaneKey::Rank(id), 0, Some(open));
         if !open {
-            for lane in own.lanes.iter().filter(|lane| **lane != OpLane::Copies) {
+            for lane in own.lanes().filter(|lane| *lane != OpLane::Copies) {
                 self.push(lane.key(id), 1, None);
             }
             self.rank = None;
@@ -278,15 +278,13 @@ impl<'a> Outline<'a> {
         if with_host && self.state.nvtx {
             self.main_nvtx(id, process);
         }
-        for lane in &own.lanes {
+        for lane in own.lanes() {
             let key = lane.key(id);
-            let streams: Vec<usize> =
-                own.homes.iter().enumerate().filter(|(_, home)| *home == lane).map(|(at, _)| at).collect();
             let open = self.is_open(key, false);
             self.push(key, 1, Some(open));
             if open {
-                for stream in streams {
-                    self.push(LaneKey::Stream(id, stream), 2, None);
+                for stream in own.streams_of(lane) {
+                    self.push(LaneKey::Stream(id, stream, lane), 2, None);
                 }
             }
         }

@@ -32,16 +32,19 @@ pub struct Text {
 pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let Some(bin) = hit.bin else { return of_item(frame, hit.item) };
     let share = units::share(bin.busy_ns, bin.span.len_ns());
-    let longest = label::name_of(frame.workspace, hit.item);
-    let length = hit.item.span(frame.workspace).map_or(0, Span::len_ns);
-    Text {
-        title: format!("{} operations drawn as one", format::count(u64::from(bin.count))),
-        lines: vec![
-            ("Within", format::duration(bin.span.len_ns())),
-            ("Busy", format::percent(share)),
-            ("Longest", format!("{longest}  {}", format::duration(length))),
-        ],
-    }
+    let length = format::duration(hit.item.span(frame.workspace).map_or(0, Span::len_ns));
+    let name = label::name_of(frame.workspace, hit.item);
+    let longest = ("Longest", format!("{name}  {length}"));
+    let share = format::percent(share);
+    let (what, mut lines) = match hit.item {
+        Item::Op(..) | Item::Step(..) => ("operations", vec![("Busy", share), longest]),
+        Item::Idle(..) => ("gaps", vec![("Idle", share), ("Longest", length)]),
+        Item::Nvtx(..) => ("ranges", vec![("Covered", share), longest]),
+        Item::Call(..) | Item::Os(..) => ("calls", vec![("Busy", share), longest]),
+        Item::Mark(..) => ("marks", vec![("First", name)]),
+    };
+    lines.insert(0, ("Within", format::duration(bin.span.len_ns())));
+    Text { title: format!("{} {what} drawn as one", format::count(u64::from(bin.count))), lines }
 }
 
 /// What to say about a lane: its name in full, and what it shows.

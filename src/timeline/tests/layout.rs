@@ -6,7 +6,7 @@ use crate::timeline::layout::{Lane, Layout};
 use crate::timeline::testing::{AUTOGRAD, MAIN, training, workspace_of};
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{OpKind, RawCall};
-use crate::view::{Command, LaneKey, RankId, ViewState, Workspace};
+use crate::view::{Command, LaneKey, OpLane, RankId, ViewState, Workspace};
 use std::sync::Arc;
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
@@ -56,17 +56,43 @@ fn switches_and_a_collapsed_rank_leave_lanes_out() {
 fn an_expanded_lane_is_followed_by_its_streams_and_threads() {
     let workspace = training();
     let mut state = ViewState::open(&workspace);
-    for lane in
-        [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Launches(0, 0), LaneKey::OsRuntime(0, 0)]
-    {
+    for lane in [
+        LaneKey::Compute(RANK),
+        LaneKey::Communication(RANK),
+        LaneKey::Copies(RANK),
+        LaneKey::Launches(0, 0),
+        LaneKey::OsRuntime(0, 0),
+    ] {
         state.apply(&Command::ToggleLane(lane), &workspace);
     }
     let keys = keys(&workspace, &state);
     let after = |key: LaneKey| keys[keys.iter().position(|k| *k == key).unwrap() + 1];
-    assert_eq!(after(LaneKey::Compute(RANK)), LaneKey::Stream(RANK, 0), "stream 7 is mostly compute");
-    assert_eq!(after(LaneKey::Communication(RANK)), LaneKey::Stream(RANK, 1));
+    assert_eq!(after(LaneKey::Compute(RANK)), LaneKey::Stream(RANK, 0, OpLane::Compute));
+    assert_eq!(after(LaneKey::Communication(RANK)), LaneKey::Stream(RANK, 1, OpLane::Communication));
+    assert_eq!(after(LaneKey::Copies(RANK)), LaneKey::Stream(RANK, 0, OpLane::Copies), "copies on stream 7 too");
     assert_eq!(after(LaneKey::Launches(0, 0)), LaneKey::Api(0, 0));
     assert_eq!(after(LaneKey::OsRuntime(0, 0)), LaneKey::Os(0, 2));
+}
+
+#[test]
+fn the_streams_of_a_lane_hold_together_what_the_lane_holds() {
+    let workspace = training();
+    let mut state = ViewState::open(&workspace);
+    let groups = [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Copies(RANK)];
+    for lane in groups {
+        state.apply(&Command::ToggleLane(lane), &workspace);
+    }
+    let mut cache = Cache::default();
+    let layout = Layout::of(&workspace, &state, &mut cache, 0.0);
+    let held = |lane: &Lane| -> usize {
+        let rows = cache.rows(lane.rows_key().unwrap()).unwrap();
+        rows.rows.iter().map(|row| row.len()).sum()
+    };
+    for group in groups {
+        let at = layout.lanes.iter().position(|lane| lane.key == group).unwrap();
+        let streams = layout.lanes[at + 1..].iter().take_while(|lane| matches!(lane.key, LaneKey::Stream(..)));
+        assert_eq!(streams.map(held).sum::<usize>(), held(&layout.lanes[at]), "{group:?}");
+    }
 }
 
 #[test]
