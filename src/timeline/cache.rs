@@ -26,6 +26,7 @@ pub struct Cache {
     pub(super) ease: Ease,
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
+    pub(super) pointer_ns: Option<f64>,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -110,6 +111,11 @@ impl Cache {
                 linked
             }
         }
+    }
+
+    /// Axis time under the pointer in the last frame, while it is over the lanes: where keys zoom.
+    pub fn pointer_ns(&self) -> Option<f64> {
+        self.pointer_ns
     }
 
     /// Bytes held for rows.

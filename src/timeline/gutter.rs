@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::color::Palette;
 use super::draw::Frame;
-use super::label::{self, Texts};
+use super::label;
 use super::lanes::LaneSlices;
 use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
@@ -15,8 +15,11 @@ use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
-/// Room that a lane's name has at least.
-const NAME_MIN_PT: f32 = 48.0;
+/// Room for the triangle before a name.
+const TRIANGLE_PT: f32 = 12.0;
+/// Room between a name and the share after it, and at the right.
+const SHARE_GAP_PT: f32 = 8.0;
+const RIGHT_PT: f32 = 8.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
@@ -63,47 +66,75 @@ fn edge_color(frame: &Frame<'_>, lane: &Lane, palette: &Palette) -> Option<Color
 }
 
 fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palette: &Palette, area: Rect) {
-    let left = area.left() + EDGE_PT + 8.0 + INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    let left = name_left(frame, lane);
     // In the middle of the first row, so that a name stands where its lane begins.
     let middle =
         if lane.is_header() { area.center().y } else { area.top() + lane.first_pt.min(area.height()).max(8.0) / 2.0 };
     if let Some(open) = lane.expanded {
-        triangle(painter, pos2(left + 3.0, middle), open, palette.text_dim);
+        triangle(painter, pos2(left - TRIANGLE_PT + 3.0, middle), open, palette.text_dim);
     }
-    let left = left + 12.0;
-    let right = area.right() - 8.0;
+    let right = area.right() - RIGHT_PT;
     if area.height() < 9.0 {
         return;
     }
-    let share = share_text(frame, cache, lane);
-    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
-    let room = right - left - NAME_MIN_PT;
-    let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
-    let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
-    let share_left = match galleys.into_iter().find(|galley| galley.size().x <= room) {
-        Some(galley) if galley.size().x > 0.0 => {
-            let corner = pos2(right - galley.size().x, middle - galley.size().y / 2.0);
-            painter.galley(corner, galley, palette.text_dim);
-            corner.x - 8.0
-        }
-        _ => right,
-    };
-    let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
-        if let Some(galley) = label::fit(painter, Texts { name: text, ..Texts::default() }, right - left, font, color) {
-            painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
-        }
-    };
     let (name, detail) = lane_name(frame, lane);
     let strong = if lane.is_header() { palette.text } else { palette.lane_text };
+    let font = name_font(lane);
+    let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
+        let galley = label::cut(painter, text, right - left, font, color);
+        painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
+    };
     if lane.is_header() && area.height() >= 30.0 {
-        put(&name, middle - 7.0, share_left, &TEXT_FONT, strong);
+        put(&name, middle - 7.0, right, &font, strong);
         put(&detail, middle + 7.5, right, &LANE_FONT, palette.text_dim);
-    } else if lane.is_header() && !detail.is_empty() {
-        put(&format!("{name}  {detail}"), middle, share_left, &TEXT_FONT, strong);
-    } else {
-        let font = if area.height() < 14.0 { LANE_FONT } else { FontId::proportional(11.5) };
-        put(&name, middle, share_left, &font, strong);
+        return;
     }
+    if lane.is_header() && !detail.is_empty() {
+        put(&format!("{name}  {detail}"), middle, right, &font, strong);
+        return;
+    }
+    let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), strong).size().x;
+    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
+    let room = right - left - width(&name) - SHARE_GAP_PT;
+    let share = share_text(frame, cache, lane);
+    let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
+    let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
+    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x <= room) {
+        painter.galley(pos2(right - galley.size().x, middle - galley.size().y / 2.0), galley, palette.text_dim);
+    }
+    let short = short_name(lane.key).filter(|_| width(&name) > right - left);
+    put(short.unwrap_or(&name), middle, right, &font, strong);
+}
+
+fn name_font(lane: &Lane) -> FontId {
+    match lane {
+        lane if lane.is_header() => TEXT_FONT,
+        lane if lane.height_pt < 14.0 => LANE_FONT,
+        _ => FontId::proportional(11.5),
+    }
+}
+
+/// What a lane is called where its name does not fit.
+const fn short_name(key: LaneKey) -> Option<&'static str> {
+    match key {
+        LaneKey::Communication(_) => Some("Comm."),
+        LaneKey::Idle(_) => Some("Idle"),
+        LaneKey::Launches(..) => Some("Launches"),
+        _ => None,
+    }
+}
+
+/// Left edge of a lane's name.
+fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
+    let indent = INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    frame.gutter_left_pt + EDGE_PT + 8.0 + indent + TRIANGLE_PT
+}
+
+/// True when there is no room for the whole name.
+pub fn is_cut(painter: &Painter, frame: &Frame<'_>, lane: &Lane) -> bool {
+    let (name, _) = lane_name(frame, lane);
+    let whole = painter.layout_no_wrap(name, name_font(lane), Color32::WHITE).size().x;
+    whole > frame.left_pt - RIGHT_PT - name_left(frame, lane)
 }
 
 fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {

@@ -24,6 +24,8 @@ const MAIN_CALL_SHARE: f64 = 0.1;
 const LONE_NVTX_THREADS: usize = 8;
 /// How much GPU lanes grow at most when there is room.
 const GROWTH_MAX: f32 = 2.5;
+/// How much the others grow at most when there is room left after that.
+const OTHER_GROWTH_MAX: f32 = 1.6;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 /// Free points below the rows of a lane.
@@ -105,8 +107,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes grow into what is left
-    /// of `room_pt`.
+    /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes, then the others,
+    /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
         cache.follow(workspace);
         let lanes = Outline::of(workspace, state, cache).lanes;
@@ -120,21 +122,28 @@ impl Layout {
         }
         cache.prepare(workspace, &needed);
         let mut layout = Self { lanes, height_pt: 0.0 };
-        layout.place(state, cache, 1.0);
-        let growing: f32 = layout.lanes.iter().filter(|lane| grows(lane.key)).map(|lane| lane.height_pt).sum();
-        let left_pt = room_pt - layout.height_pt - FREE_PT;
-        if growing > 0.0 && left_pt > 0.0 {
-            layout.place(state, cache, (1.0 + left_pt / growing).min(GROWTH_MAX));
-        }
+        layout.place(state, cache, (1.0, 1.0));
+        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key));
+        layout.place(state, cache, (gpu, 1.0));
+        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, |lane| !(grows(lane.key) || lane.is_header()));
+        layout.place(state, cache, (gpu, other));
         layout
     }
 
-    /// Sizes the lanes and puts them below each other.
-    fn place(&mut self, state: &ViewState, cache: &Cache, growth: f32) {
+    /// By how much the lanes for which `growing` holds can grow in `room_pt`.
+    fn growth(&self, room_pt: f32, most: f32, growing: impl Fn(&Lane) -> bool) -> f32 {
+        let growing_pt: f32 = self.lanes.iter().filter(|lane| growing(lane)).map(|lane| lane.height_pt).sum();
+        let left_pt = room_pt - self.height_pt - FREE_PT;
+        if growing_pt > 0.0 && left_pt > 0.0 { (1.0 + left_pt / growing_pt).min(most) } else { 1.0 }
+    }
+
+    /// Sizes the lanes and puts them below each other; GPU lanes and the others grow by the factors of `growth`.
+    fn place(&mut self, state: &ViewState, cache: &Cache, growth: (f32, f32)) {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
             let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
-            let growth = if grows(lane.key) { growth } else { 1.0 };
+            let growth = if grows(lane.key) { growth.0 } else { growth.1 };
+            let growth = if lane.is_header() { 1.0 } else { growth };
             let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
             lane.top_pt = self.height_pt;
             lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)

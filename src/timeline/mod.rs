@@ -42,11 +42,12 @@ mod tests;
 pub use cache::Cache;
 
 use crate::format;
-use crate::view::{Command, Theme, ViewState, Workspace};
+use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
 use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
+use tooltip::Spot;
 
 /// Height of the ruler.
 const RULER_PT: f32 = 24.0;
@@ -63,6 +64,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     // Arrow keys move the view, not the focus.
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    cache.pointer_ns = None;
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
@@ -88,6 +90,8 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     // A menu or a panel over the timeline takes the pointer, and so does the edge of a panel beside it.
     let over = |at: &Pos2| response.contains_pointer() && rect.contains(*at);
     let pointer = ui.input(|i| i.pointer.hover_pos()).filter(over);
+    let on_lanes = |at: &Pos2| (frame.left_pt..=frame.right_pt).contains(&at.x);
+    cache.pointer_ns = pointer.filter(on_lanes).map(|at| frame.time_at(at.x));
     paint(ui, &frame, &layout, cache, rect, pointer);
     input::handle(ui, &response, &frame, &layout, cache, out);
     if let Some(at) = pointer.filter(|_| response.hovered()) {
@@ -154,7 +158,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
 }
 
 /// The pointer's time, and what is under it in words.
-fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: Pos2) {
+fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, at: Pos2) {
     let palette = Palette::of(frame.state.theme);
     let painter = ui.painter_at(rect);
     let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
@@ -167,15 +171,36 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect,
     }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
-        tooltip::paint(&painter, palette, &text, (hit.edges.2, hit.edges.3), at, rect);
+        let avoid = linked_places(frame, layout, cache, &hit);
+        let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
+        tooltip::paint(&painter, palette, &text, &spot, rect);
     } else if let Some(lane) = layout.at(at.y - frame.origin_pt).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt)
     {
         if lane.expanded.is_some() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        let item = (frame.origin_pt + lane.top_pt, frame.origin_pt + lane.bottom_pt());
-        tooltip::paint(&painter, palette, &tooltip::of_lane(frame, lane), item, at, rect);
+        let text = tooltip::of_lane(frame, lane);
+        // Beside the names, so that none of them is covered.
+        let top_pt = (frame.origin_pt + lane.top_pt).max(frame.top_pt);
+        if !text.lines.is_empty() || gutter::is_cut(&painter, frame, lane) {
+            tooltip::paint(&painter, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), rect);
+        }
     }
+}
+
+/// What is looked at together with what was hit: the launch of a kernel, and what is selected with its links.
+fn linked_places(frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, hit: &hit::Hit) -> Vec<Rect> {
+    let mut places = Vec::new();
+    if let Some(selected) = frame.state.selected {
+        let linked = cache.linked(frame.workspace, selected);
+        places = overlay::linked_places(frame, cache, layout, selected, &linked);
+    }
+    // The launches of a call would cost a pass over all operations.
+    if matches!(hit.item, Item::Op(..)) && hit.bin.is_none() {
+        let linked = select::Linked::of(frame.workspace, hit.item);
+        places.extend(overlay::linked_places(frame, cache, layout, hit.item, &linked));
+    }
+    places
 }
 
 /// How far down the lanes are scrolled.

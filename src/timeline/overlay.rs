@@ -54,6 +54,21 @@ pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: It
     (row < lane.rows).then_some(row)
 }
 
+/// Where `selected` and the first items that it is linked to are drawn.
+pub(super) fn linked_places(
+    frame: &Frame<'_>,
+    cache: &Cache,
+    layout: &Layout,
+    selected: Item,
+    linked: &Linked,
+) -> Vec<Rect> {
+    let call = linked.call.map(|(doc, process, call)| Item::Call(doc, process, call));
+    let ops = linked.ops.iter().take(ARROWS).map(|(rank, op)| Item::Op(*rank, *op));
+    let items = std::iter::once(selected).chain(call).chain(ops);
+    let lanes = layout.within(frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+    items.flat_map(|item| lanes.iter().filter_map(move |lane| place(frame, cache, lane, item))).collect()
+}
+
 fn bounds(frame: &Frame<'_>, lane: &Lane, row: usize, item: Item) -> Option<Rect> {
     let span = item.span(frame.workspace)?;
     let (x0, x1) = (frame.x_of(span.start_ns as f64), frame.x_of(span.end_ns as f64));
@@ -133,9 +148,8 @@ pub fn span(painter: &Painter, frame: &Frame<'_>, palette: &Palette) {
 /// A line through all lanes at the pointer, and its time on the ruler.
 pub fn pointer(lanes: &Painter, ruler: &Painter, frame: &Frame<'_>, palette: &Palette, at: Pos2) {
     lanes.vline(at.x, frame.top_pt..=frame.bottom_pt, Stroke::new(1.0, palette.accent.gamma_multiply(0.6)));
-    let tick = frame.viewport().ns_per_px(frame.width_pt()).max(1.0) as i64;
-    let text =
-        ruler.layout_no_wrap(format::time_at(frame.time_at(at.x).round() as i64, tick), LANE_FONT, palette.panel);
+    let text = super::ruler::text_at(frame, frame.time_at(at.x).round() as i64);
+    let text = ruler.layout_no_wrap(text, LANE_FONT, palette.panel);
     let size = text.size() + vec2(10.0, 4.0);
     let x = at.x.clamp(frame.left_pt + size.x / 2.0, (frame.right_pt - size.x / 2.0).max(frame.left_pt + size.x / 2.0));
     let chip = Align2::CENTER_BOTTOM.anchor_size(pos2(x, frame.top_pt - 2.0), size);

@@ -209,7 +209,7 @@ fn gpu_lanes_grow_into_the_room_there_is() {
     assert_eq!(height(least), (least, low));
     let (more, higher) = height(least + 60.0);
     assert!(higher > low && more <= least + 60.0, "{more} {least}");
-    assert!(height(5_000.0).0 < least * 1.6);
+    assert!((least * 1.6..least * 2.5).contains(&height(5_000.0).0), "then the others grow too");
 }
 
 #[test]
