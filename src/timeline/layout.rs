@@ -23,9 +23,9 @@ const MAIN_CALL_SHARE: f64 = 0.1;
 /// Threads whose NVTX rows are shown for a process without GPU work.
 const LONE_NVTX_THREADS: usize = 8;
 /// How much GPU lanes grow at most when there is room.
-const GROWTH_MAX: f32 = 2.5;
+const GROWTH_MAX: f32 = 3.0;
 /// How much the others grow at most when there is room left after that.
-const OTHER_GROWTH_MAX: f32 = 1.6;
+const OTHER_GROWTH_MAX: f32 = 1.8;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 /// Free points below the rows of a lane.
@@ -206,7 +206,8 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
     if lane.has_marks {
         lane.rows = if rows == 0 { 1 } else { lane.rows + 1 };
     }
-    (lane.first_pt, lane.row_pt) = ((first_pt * scale).round(), (row_pt * scale).round().max(2.0));
+    // Rounded down, so that lanes grow into the room there is and not past it.
+    (lane.first_pt, lane.row_pt) = ((first_pt * scale).floor(), (row_pt * scale).floor().max(2.0));
     let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
     lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + below_pt;
 }
