@@ -117,6 +117,13 @@ fn windows_of_any_size_are_filled() {
             let image = picture(&workspace, &state, vec2(width, height), scale, None, &format!("size-{width}-{word}"));
             assert!(drawn_share(&image, theme) > 0.2, "{width} {word}");
         }
+        let scrolled = ViewState { scroll_y_pt: 90.0, ..state.clone() };
+        let pointer = Some(pos2(60.0, 120.0));
+        picture(&workspace, &scrolled, vec2(900.0, 320.0), 1.0, pointer, &format!("scrolled-{word}"));
+        state.apply(&Command::Select(Some(Item::Idle(RANK, 40))), &workspace);
+        state.apply(&Command::ShowSelection, &workspace);
+        let pointer = Some(pos2(800.0, 150.0));
+        picture(&workspace, &state, vec2(900.0, 320.0), 1.0, pointer, &format!("selected-{word}"));
     }
 }
 

@@ -6,7 +6,7 @@ use super::bins::{Piece, bin_ns, pieces};
 use super::cache::Cache;
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
-use super::layout::{LANE_GAP_PT, Lane};
+use super::layout::{LANE_GAP_PT, Lane, Layout};
 use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{LaneKey, ViewState, Viewport, Workspace};
@@ -117,6 +117,16 @@ impl<'a> Frame<'a> {
     /// The view.
     pub fn viewport(&self) -> Viewport {
         self.state.viewport
+    }
+
+    /// The header that stays at the top while its lanes are scrolled.
+    pub fn sticky(&self, layout: &Layout) -> Option<Lane> {
+        layout.sticky(self.top_pt - self.origin_pt, self.bottom_pt - self.top_pt)
+    }
+
+    /// The lane that is seen at position `y_pt`.
+    pub fn lane_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        layout.seen_at(y_pt - self.origin_pt, self.sticky(layout))
     }
 
     /// Size of a physical pixel.

@@ -23,39 +23,56 @@ const RIGHT_PT: f32 = 8.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
-/// Paints the gutter of the visible lanes into `rect`.
-pub fn paint(
-    painter: &Painter,
-    frame: &Frame<'_>,
-    cache: &Cache,
-    layout: &Layout,
-    palette: &Palette,
-    rect: Rect,
-    pointer: Option<Pos2>,
-) {
-    painter.rect_filled(rect, 0.0, palette.gutter);
-    let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
-    let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
-    for lane in layout.within(top, bottom) {
+/// What painting the names needs.
+pub struct Names<'a> {
+    /// Clipped to the gutter.
+    pub painter: Painter,
+    /// What is where.
+    pub frame: &'a Frame<'a>,
+    /// The rows that are busy.
+    pub cache: &'a Cache,
+    /// Colours.
+    pub palette: &'a Palette,
+    /// The gutter.
+    pub rect: Rect,
+    /// The pointer, while it is over the timeline.
+    pub pointer: Option<Pos2>,
+}
+
+impl Names<'_> {
+    /// Paints the gutter of the visible lanes, and of the `sticky` header over them.
+    pub fn paint(&self, layout: &Layout, sticky: Option<&Lane>) {
+        let (frame, rect, palette) = (self.frame, self.rect, self.palette);
+        self.painter.rect_filled(rect, 0.0, palette.gutter);
+        let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+        let under = self.pointer.and_then(|at| frame.lane_at(layout, at.y)).map(|lane| lane.key);
+        for lane in layout.within(top, bottom).iter().chain(sticky) {
+            self.lane(lane, under == Some(lane.key));
+        }
+        self.painter.vline(rect.right(), rect.y_range(), Stroke::new(frame.px_pt(), palette.grid));
+    }
+
+    fn lane(&self, lane: &Lane, is_under_pointer: bool) {
+        let (frame, rect, palette) = (self.frame, self.rect, self.palette);
         let y0 = frame.snap(frame.origin_pt + lane.top_pt);
         let y1 = frame.snap(frame.origin_pt + lane.bottom_pt());
         let area = Rect::from_min_max(pos2(rect.left(), y0), pos2(rect.right(), y1));
         if lane.is_header() {
-            painter.rect_filled(area, 0.0, palette.header);
+            self.painter.rect_filled(area, 0.0, palette.gutter);
+            self.painter.rect_filled(area, 0.0, palette.header);
         }
-        if pointer.is_some_and(|p| area.intersect(rect).contains(p)) && lane.expanded.is_some() {
-            painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
+        if is_under_pointer && lane.expanded.is_some() && self.pointer.is_some_and(|at| rect.contains(at)) {
+            self.painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
         }
         if let Some(color) = edge_color(frame, lane, palette) {
             // The rank that the side panel speaks about has the wider edge.
             let wide = lane.rank.is_some() && lane.rank == frame.state.rank;
             let width = if wide { EDGE_PT + 2.0 } else { EDGE_PT };
-            painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
+            self.painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
-        names(&painter, frame, cache, lane, palette, area);
-        painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
+        names(&self.painter, frame, self.cache, lane, palette, area);
+        self.painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
     }
-    painter.vline(rect.right(), rect.y_range(), Stroke::new(frame.px_pt(), palette.grid));
 }
 
 /// Colour that tells ranks apart, in the order of the workspace.

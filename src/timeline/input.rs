@@ -135,7 +135,7 @@ fn choose(frame: &Frame<'_>, rank: RankId, out: &mut Vec<Command>) {
 
 /// A click on a name: a rank is chosen by its name and opened by its triangle, other lanes open by either.
 fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out: &mut Vec<Command>) {
-    let Some(lane) = layout.at(at.y - frame.origin_pt) else { return };
+    let Some(lane) = frame.lane_at(layout, at.y) else { return };
     if let LaneKey::Rank(rank) = lane.key {
         choose(frame, rank, out);
         if !on_triangle(frame, at) && !double {

@@ -166,6 +166,21 @@ impl Layout {
         (lane.top_pt <= y_pt).then_some(lane)
     }
 
+    /// The header of the rank whose lanes are scrolled past the top, where it stays: at the top, or above the next
+    /// rank. None where it would take too much of `visible_pt`.
+    pub fn sticky(&self, scroll_pt: f32, visible_pt: f32) -> Option<Lane> {
+        let scrolled = |lane: &&Lane| lane.top_pt < scroll_pt && matches!(lane.key, LaneKey::Rank(_));
+        let header = self.lanes.iter().rfind(scrolled)?;
+        let (_, bottom_pt) = self.block(header.rank?)?;
+        let fits = header.height_pt * 3.0 <= visible_pt && bottom_pt > scroll_pt;
+        fits.then(|| Lane { top_pt: scroll_pt.min(bottom_pt - header.height_pt), ..header.clone() })
+    }
+
+    /// The lane that is seen at `y_pt`, which may be the sticky header.
+    pub fn seen_at(&self, y_pt: f32, sticky: Option<Lane>) -> Option<Lane> {
+        sticky.filter(|lane| lane.top_pt <= y_pt && y_pt < lane.bottom_pt()).or_else(|| self.at(y_pt).cloned())
+    }
+
     /// Top and bottom of the block of `rank`, header included.
     pub fn block(&self, rank: RankId) -> Option<(f32, f32)> {
         let mut own = self.lanes.iter().filter(|lane| lane.rank == Some(rank));

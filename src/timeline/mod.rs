@@ -133,9 +133,36 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let linked = cache.linked(frame.workspace, selected);
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
+    let sticky = frame.sticky(layout);
+    if let Some(header) = &sticky {
+        sticky_header(&lanes, frame, cache, layout, palette, header);
+    }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
-    gutter::paint(&painter.with_clip_rect(gutter), frame, cache, layout, palette, gutter, pointer);
+    let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
+    names.paint(layout, sticky.as_ref());
     scroll_mark(&painter, frame, layout, palette);
+}
+
+/// The header whose lanes are scrolled past the top, over them.
+fn sticky_header(
+    lanes: &egui::Painter,
+    frame: &Frame<'_>,
+    cache: &Cache,
+    layout: &Layout,
+    palette: &Palette,
+    header: &layout::Lane,
+) {
+    let (top, bottom) = (frame.origin_pt + header.top_pt, frame.origin_pt + header.bottom_pt());
+    let area = Rect::from_min_max(pos2(frame.left_pt, top), pos2(frame.right_pt, frame.snap(bottom)));
+    let painter = lanes.with_clip_rect(area.intersect(lanes.clip_rect()));
+    painter.rect_filled(area, 0.0, palette.background);
+    let mut list = DrawList::default();
+    draw::ground(frame, header, &mut list);
+    steps::rank(frame, layout, header, &mut list);
+    paint::paint(&painter, palette, &list);
+    if let Some(selected) = frame.state.selected {
+        overlay::selected_on(&painter, frame, cache, header, palette, selected);
+    }
 }
 
 /// Everything visible, as rectangles and texts.
@@ -174,15 +201,14 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
         tooltip::paint(&painter, palette, &text, &spot, rect);
-    } else if let Some(lane) = layout.at(at.y - frame.origin_pt).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt)
-    {
+    } else if let Some(lane) = frame.lane_at(layout, at.y).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt) {
         if lane.expanded.is_some() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        let text = tooltip::of_lane(frame, lane);
+        let text = tooltip::of_lane(frame, &lane);
         // Beside the names, so that none of them is covered.
         let top_pt = (frame.origin_pt + lane.top_pt).max(frame.top_pt);
-        if !text.lines.is_empty() || gutter::is_cut(&painter, frame, lane) {
+        if !text.lines.is_empty() || gutter::is_cut(&painter, frame, &lane) {
             tooltip::paint(&painter, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), rect);
         }
     }

@@ -100,7 +100,21 @@ pub fn selection(
             arrow(painter, from, to, palette.accent);
         }
     }
-    places(selected).for_each(|rect| outline(painter, rect, Stroke::new(2.0, palette.selection)));
+    lanes.iter().for_each(|lane| selected_on(painter, frame, cache, lane, palette, selected));
+}
+
+/// Outlines `selected` where it is drawn on `lane`.
+pub fn selected_on(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    cache: &Cache,
+    lane: &Lane,
+    palette: &Palette,
+    selected: Item,
+) {
+    if let Some(rect) = place(frame, cache, lane, selected) {
+        outline(painter, rect, Stroke::new(2.0, palette.selection));
+    }
 }
 
 /// An outline that stays visible around a narrow item.

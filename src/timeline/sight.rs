@@ -2,9 +2,9 @@
 //! row comes back into sight when it was asked for or when the room shrinks.
 
 use super::cache::Cache;
-use super::layout::Layout;
+use super::layout::{Lane, Layout};
 use super::overlay;
-use crate::view::ViewState;
+use crate::view::{LaneKey, ViewState, Workspace};
 use egui::Context;
 
 /// Room kept above and below a row that is brought into sight.
@@ -47,7 +47,7 @@ impl Sight {
 /// By how much to scroll from `scroll_pt` so that the selected item's row is in sight; 0 when any row that shows it is.
 pub(super) fn scroll_by(
     state: &ViewState,
-    workspace: &crate::view::Workspace,
+    workspace: &Workspace,
     cache: &mut Cache,
     layout: &Layout,
     (scroll_pt, visible_pt): (f32, f32),
@@ -56,15 +56,20 @@ pub(super) fn scroll_by(
         return 0.0;
     }
     let Some(selected) = state.selected else { return 0.0 };
-    let edges = layout.lanes.iter().filter_map(|lane| {
+    let sticky = layout.sticky(scroll_pt, visible_pt).map(|lane| lane.key);
+    let ways = layout.lanes.iter().filter_map(|lane| {
         let row = overlay::row_of(workspace, cache, lane, selected)?;
+        if sticky == Some(lane.key) {
+            return Some(0.0);
+        }
         let (top, bottom) = lane.row_edges_pt(row);
-        Some((lane.top_pt + top, lane.top_pt + bottom))
+        // The header of its rank may stay over the lanes at the top.
+        let is_its_header =
+            |other: &&Lane| other.key != lane.key && lane.rank.is_some_and(|r| other.key == LaneKey::Rank(r));
+        let header_pt = layout.lanes.iter().find(is_its_header).map_or(0.0, |header| header.height_pt);
+        Some(into_sight((lane.top_pt + top - header_pt, lane.top_pt + bottom), scroll_pt, visible_pt))
     });
-    edges
-        .map(|edges| into_sight(edges, scroll_pt, visible_pt))
-        .min_by(|a, b| a.abs().total_cmp(&b.abs()))
-        .unwrap_or(0.0)
+    ways.min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
 /// The shortest way to scroll so that a row from `top` to `bottom` is seen.

@@ -172,6 +172,19 @@ fn an_item_selected_elsewhere_comes_into_sight_and_may_be_scrolled_away() {
 }
 
 #[test]
+fn the_header_of_a_scrolled_rank_stays_and_takes_clicks() {
+    let mut window = Window::new(training(), vec2(1280.0, 160.0));
+    window.state.apply(&Command::ScrollBy(60.0), &window.workspace);
+    window.act(Vec::new());
+    let step = Item::Step(RANK, 2);
+    window.state.apply(&Command::ShowStep(RANK, 2), &window.workspace);
+    window.click(pos2(700.0, 24.0 + 17.0), PRIMARY);
+    assert_eq!(window.state.selected, Some(step));
+    window.time_passes();
+    assert_eq!(window.click(pos2(14.0, 24.0 + 17.0), PRIMARY), [Command::ToggleLane(LaneKey::Rank(RANK))]);
+}
+
+#[test]
 fn what_is_scrolled_under_a_bar_above_does_not_feel_the_pointer() {
     let mut window = Window::new(training(), vec2(1280.0, 160.0));
     window.bar_pt = 40.0;

@@ -217,6 +217,23 @@ fn gpu_lanes_grow_into_the_room_there_is() {
 }
 
 #[test]
+fn a_header_stays_at_the_top_until_the_next_rank_pushes_it_out() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    let layout = Layout::of(&workspace, &state, &mut Cache::default(), 0.0);
+    let header = layout.lanes[0].clone();
+    let top = |scroll_pt| layout.sticky(scroll_pt, 400.0).map(|lane| lane.top_pt);
+    assert_eq!(top(0.0), None);
+    assert_eq!(top(50.0), Some(50.0));
+    assert_eq!(top(layout.height_pt - 10.0), Some(layout.height_pt - header.height_pt));
+    assert_eq!(top(layout.height_pt), None);
+    assert_eq!(layout.sticky(50.0, 60.0), None, "it would take most of the room");
+    let seen = |y_pt| layout.seen_at(y_pt, layout.sticky(50.0, 400.0)).map(|lane| lane.key);
+    assert_eq!(seen(60.0), Some(header.key));
+    assert_ne!(seen(90.0), Some(header.key));
+}
+
+#[test]
 fn an_empty_workspace_has_no_lanes() {
     assert_eq!(Layout::of(&Workspace::default(), &ViewState::default(), &mut Cache::default(), 0.0), Layout::default());
 }
