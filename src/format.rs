@@ -48,8 +48,13 @@ pub fn duration_or_unknown(ns: Option<i64>) -> String {
 
 /// A point on an axis whose ticks are `step_ns` apart: as many decimals as the ticks need, in the unit of the tick.
 pub fn time_at(ns: i64, step_ns: i64) -> String {
-    let step = step_ns.max(1) as f64;
-    let fits = |(_, length): &&(&str, f64)| step * 1000.0 > *length && (ns.unsigned_abs() as f64) >= *length;
+    time_between(ns, step_ns, step_ns)
+}
+
+/// A point between the ticks of an axis, told to `step_ns`, in the unit that [`time_at`] uses for a tick there.
+pub fn time_between(ns: i64, tick_ns: i64, step_ns: i64) -> String {
+    let (tick, step) = (tick_ns.max(1) as f64, step_ns.max(1) as f64);
+    let fits = |(_, length): &&(&str, f64)| tick * 1000.0 > *length && (ns.unsigned_abs() as f64) >= *length;
     let (unit, length) = TIME_UNITS.iter().find(fits).unwrap_or(&("ns", 1.0));
     if ns == 0 {
         let (unit, _) = TIME_UNITS.iter().find(|(_, length)| step * 10.0 >= *length).unwrap_or(&("ns", 1.0));
@@ -139,6 +144,13 @@ fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_between_ticks_has_their_unit() {
+        assert_eq!(time_at(181_200_000, 100_000), "181.2 ms");
+        assert_eq!(time_between(181_209_345, 100_000, 100), "181.2093 ms");
+        assert_eq!(time_between(0, 100_000, 100), time_at(0, 100));
+    }
 
     #[test]
     fn times_take_the_unit_that_fits_and_four_digits() {

@@ -107,6 +107,27 @@ fn a_real_training_step_fills_the_picture_at_every_zoom() {
 }
 
 #[test]
+fn windows_of_any_size_are_filled() {
+    let Some(path) = shared("a100_ddp_rank0_2023.4.sqlite") else { return };
+    let workspace = workspace(&path);
+    for (theme, word) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
+        let mut state = ViewState { theme, ..ViewState::open(&workspace) };
+        state.apply(&Command::ShowStep(RANK, 3), &workspace);
+        for (width, height, scale) in [(700.0, 450.0, 1.0), (640.0, 400.0, 2.0), (1920.0, 1080.0, 2.0)] {
+            let image = picture(&workspace, &state, vec2(width, height), scale, None, &format!("size-{width}-{word}"));
+            assert!(drawn_share(&image, theme) > 0.2, "{width} {word}");
+        }
+        let scrolled = ViewState { scroll_y_pt: 90.0, ..state.clone() };
+        let pointer = Some(pos2(60.0, 120.0));
+        picture(&workspace, &scrolled, vec2(900.0, 320.0), 1.0, pointer, &format!("scrolled-{word}"));
+        state.apply(&Command::Select(Some(Item::Idle(RANK, 40))), &workspace);
+        state.apply(&Command::ShowSelection, &workspace);
+        let pointer = Some(pos2(800.0, 150.0));
+        picture(&workspace, &state, vec2(900.0, 320.0), 1.0, pointer, &format!("selected-{word}"));
+    }
+}
+
+#[test]
 fn every_shared_export_draws() {
     let Some(folder) = shared(".") else { return };
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -4,10 +4,11 @@
 
 use super::ease::Ease;
 use super::ink::call_inks;
-use super::input::Drag;
+use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
 use super::rows::Rows;
 use super::select::Linked;
+use super::sight::Sight;
 use crate::analysis::Analysis;
 use crate::trace::Trace;
 use crate::view::{Doc, Item, Workspace};
@@ -23,6 +24,9 @@ pub struct Cache {
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) drag: Option<Drag>,
     pub(super) ease: Ease,
+    pub(super) sight: Sight,
+    pub(super) clicks: Clicks,
+    pub(super) pointer_ns: Option<f64>,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -61,6 +65,7 @@ impl Cache {
             self.rows.retain(|key, _| key.doc() < same);
             self.linked = None;
             self.drag = None;
+            self.clicks = Clicks::default();
         }
         self.docs.extend(workspace.docs.iter().skip(same).map(DocCache::of));
     }
@@ -106,6 +111,11 @@ impl Cache {
                 linked
             }
         }
+    }
+
+    /// Axis time under the pointer in the last frame, while it is over the lanes: where keys zoom.
+    pub fn pointer_ns(&self) -> Option<f64> {
+        self.pointer_ns
     }
 
     /// Bytes held for rows.

@@ -6,7 +6,7 @@ use super::bins::{Piece, bin_ns, pieces};
 use super::cache::Cache;
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
-use super::layout::{LANE_GAP_PT, Lane};
+use super::layout::{LANE_GAP_PT, Lane, Layout};
 use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{LaneKey, ViewState, Viewport, Workspace};
@@ -119,6 +119,16 @@ impl<'a> Frame<'a> {
         self.state.viewport
     }
 
+    /// The header that stays at the top while its lanes are scrolled.
+    pub fn sticky(&self, layout: &Layout) -> Option<Lane> {
+        layout.sticky(self.top_pt - self.origin_pt, self.bottom_pt - self.top_pt)
+    }
+
+    /// The lane that is seen at position `y_pt`.
+    pub fn lane_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        layout.seen_at(y_pt - self.origin_pt, self.sticky(layout))
+    }
+
     /// Size of a physical pixel.
     pub fn px_pt(&self) -> f32 {
         1.0 / self.px_per_pt
@@ -178,6 +188,8 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Share from which on a bin is drawn as wholly busy.
+const FULL: f32 = 0.97;
 /// Least width of a block that gets a label, and least height of its row.
 const LABEL_MIN_PT: (f32, f32) = (26.0, 10.5);
 
@@ -207,14 +219,20 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
 
 /// A bin: a faint ground where anything is, and a bar as high as the bin is busy.
 pub fn bin(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), out: &mut Vec<Block>) {
+    if piece.fill() < FULL {
+        let (x0, x1) = frame.edges(doc, piece.span);
+        join(out, Block { x0, x1: x1.max(x0 + frame.px_pt()), y0, y1, tone: Tone::Faint(piece.ink) });
+    }
+    bar(frame, doc, piece, (y0, y1), out);
+}
+
+/// A bar as high as the bin is busy.
+pub fn bar(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), out: &mut Vec<Block>) {
     let (x0, x1) = frame.edges(doc, piece.span);
     let x1 = x1.max(x0 + frame.px_pt());
     let fill = piece.fill();
-    if fill < 0.97 {
-        join(out, Block { x0, x1, y0, y1, tone: Tone::Faint(piece.ink) });
-    }
     let height = ((y1 - y0) * fill).max((2.0 * frame.px_pt()).min(y1 - y0));
-    let top = if fill >= 0.97 { y0 } else { frame.snap(y1 - height) };
+    let top = if fill >= FULL { y0 } else { frame.snap(y1 - height) };
     join(out, Block { x0, x1, y0: top, y1, tone: Tone::Solid(piece.ink) });
 }
 

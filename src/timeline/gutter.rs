@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::color::Palette;
 use super::draw::Frame;
-use super::label::{self, Texts};
+use super::label;
 use super::lanes::LaneSlices;
 use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
@@ -15,44 +15,64 @@ use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
-/// Room that a lane's name has at least.
-const NAME_MIN_PT: f32 = 48.0;
+/// Room for the triangle before a name.
+const TRIANGLE_PT: f32 = 12.0;
+/// Room between a name and the share after it, and at the right.
+const SHARE_GAP_PT: f32 = 8.0;
+const RIGHT_PT: f32 = 8.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
-/// Paints the gutter of the visible lanes into `rect`.
-pub fn paint(
-    painter: &Painter,
-    frame: &Frame<'_>,
-    cache: &Cache,
-    layout: &Layout,
-    palette: &Palette,
-    rect: Rect,
-    pointer: Option<Pos2>,
-) {
-    painter.rect_filled(rect, 0.0, palette.gutter);
-    let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
-    let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
-    for lane in layout.within(top, bottom) {
+/// What painting the names needs.
+pub struct Names<'a> {
+    /// Clipped to the gutter.
+    pub painter: Painter,
+    /// What is where.
+    pub frame: &'a Frame<'a>,
+    /// The rows that are busy.
+    pub cache: &'a Cache,
+    /// Colours.
+    pub palette: &'a Palette,
+    /// The gutter.
+    pub rect: Rect,
+    /// The pointer, while it is over the timeline.
+    pub pointer: Option<Pos2>,
+}
+
+impl Names<'_> {
+    /// Paints the gutter of the visible lanes, and of the `sticky` header over them.
+    pub fn paint(&self, layout: &Layout, sticky: Option<&Lane>) {
+        let (frame, rect, palette) = (self.frame, self.rect, self.palette);
+        self.painter.rect_filled(rect, 0.0, palette.gutter);
+        let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+        let under = self.pointer.and_then(|at| frame.lane_at(layout, at.y)).map(|lane| lane.key);
+        for lane in layout.within(top, bottom).iter().chain(sticky) {
+            self.lane(lane, under == Some(lane.key));
+        }
+        self.painter.vline(rect.right(), rect.y_range(), Stroke::new(frame.px_pt(), palette.grid));
+    }
+
+    fn lane(&self, lane: &Lane, is_under_pointer: bool) {
+        let (frame, rect, palette) = (self.frame, self.rect, self.palette);
         let y0 = frame.snap(frame.origin_pt + lane.top_pt);
         let y1 = frame.snap(frame.origin_pt + lane.bottom_pt());
         let area = Rect::from_min_max(pos2(rect.left(), y0), pos2(rect.right(), y1));
         if lane.is_header() {
-            painter.rect_filled(area, 0.0, palette.header);
+            self.painter.rect_filled(area, 0.0, palette.gutter);
+            self.painter.rect_filled(area, 0.0, palette.header);
         }
-        if pointer.is_some_and(|p| area.contains(p)) && lane.expanded.is_some() {
-            painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
+        if is_under_pointer && lane.expanded.is_some() && self.pointer.is_some_and(|at| rect.contains(at)) {
+            self.painter.rect_filled(area, 0.0, palette.text.gamma_multiply(0.06));
         }
         if let Some(color) = edge_color(frame, lane, palette) {
             // The rank that the side panel speaks about has the wider edge.
             let wide = lane.rank.is_some() && lane.rank == frame.state.rank;
             let width = if wide { EDGE_PT + 2.0 } else { EDGE_PT };
-            painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
+            self.painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
-        names(&painter, frame, cache, lane, palette, area);
-        painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
+        names(&self.painter, frame, self.cache, lane, palette, area);
+        self.painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
     }
-    painter.vline(rect.right(), rect.y_range(), Stroke::new(frame.px_pt(), palette.grid));
 }
 
 /// Colour that tells ranks apart, in the order of the workspace.
@@ -63,47 +83,75 @@ fn edge_color(frame: &Frame<'_>, lane: &Lane, palette: &Palette) -> Option<Color
 }
 
 fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palette: &Palette, area: Rect) {
-    let left = area.left() + EDGE_PT + 8.0 + INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    let left = name_left(frame, lane);
     // In the middle of the first row, so that a name stands where its lane begins.
     let middle =
         if lane.is_header() { area.center().y } else { area.top() + lane.first_pt.min(area.height()).max(8.0) / 2.0 };
     if let Some(open) = lane.expanded {
-        triangle(painter, pos2(left + 3.0, middle), open, palette.text_dim);
+        triangle(painter, pos2(left - TRIANGLE_PT + 3.0, middle), open, palette.text_dim);
     }
-    let left = left + 12.0;
-    let right = area.right() - 8.0;
+    let right = area.right() - RIGHT_PT;
     if area.height() < 9.0 {
         return;
     }
-    let share = share_text(frame, cache, lane);
-    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
-    let room = right - left - NAME_MIN_PT;
-    let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
-    let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
-    let share_left = match galleys.into_iter().find(|galley| galley.size().x <= room) {
-        Some(galley) if galley.size().x > 0.0 => {
-            let corner = pos2(right - galley.size().x, middle - galley.size().y / 2.0);
-            painter.galley(corner, galley, palette.text_dim);
-            corner.x - 8.0
-        }
-        _ => right,
-    };
-    let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
-        if let Some(galley) = label::fit(painter, Texts { name: text, ..Texts::default() }, right - left, font, color) {
-            painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
-        }
-    };
     let (name, detail) = lane_name(frame, lane);
     let strong = if lane.is_header() { palette.text } else { palette.lane_text };
+    let font = name_font(lane);
+    let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
+        let galley = label::cut(painter, text, right - left, font, color);
+        painter.galley(pos2(left, y - galley.size().y / 2.0), galley, color);
+    };
     if lane.is_header() && area.height() >= 30.0 {
-        put(&name, middle - 7.0, share_left, &TEXT_FONT, strong);
+        put(&name, middle - 7.0, right, &font, strong);
         put(&detail, middle + 7.5, right, &LANE_FONT, palette.text_dim);
-    } else if lane.is_header() && !detail.is_empty() {
-        put(&format!("{name}  {detail}"), middle, share_left, &TEXT_FONT, strong);
-    } else {
-        let font = if area.height() < 14.0 { LANE_FONT } else { FontId::proportional(11.5) };
-        put(&name, middle, share_left, &font, strong);
+        return;
     }
+    if lane.is_header() && !detail.is_empty() {
+        put(&format!("{name}  {detail}"), middle, right, &font, strong);
+        return;
+    }
+    let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), strong).size().x;
+    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
+    let room = right - left - width(&name) - SHARE_GAP_PT;
+    let share = share_text(frame, cache, lane);
+    let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
+    let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
+    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x <= room) {
+        painter.galley(pos2(right - galley.size().x, middle - galley.size().y / 2.0), galley, palette.text_dim);
+    }
+    let short = short_name(lane.key).filter(|_| width(&name) > right - left);
+    put(short.unwrap_or(&name), middle, right, &font, strong);
+}
+
+fn name_font(lane: &Lane) -> FontId {
+    match lane {
+        lane if lane.is_header() => TEXT_FONT,
+        lane if lane.height_pt < 14.0 => LANE_FONT,
+        _ => FontId::proportional(11.5),
+    }
+}
+
+/// What a lane is called where its name does not fit.
+const fn short_name(key: LaneKey) -> Option<&'static str> {
+    match key {
+        LaneKey::Communication(_) => Some("Comm."),
+        LaneKey::Idle(_) => Some("Idle"),
+        LaneKey::Launches(..) => Some("Launches"),
+        _ => None,
+    }
+}
+
+/// Left edge of a lane's name.
+fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
+    let indent = INDENT_PT * f32::from(lane.depth.saturating_sub(1));
+    frame.gutter_left_pt + EDGE_PT + 8.0 + indent + TRIANGLE_PT
+}
+
+/// True when there is no room for the whole name.
+pub fn is_cut(painter: &Painter, frame: &Frame<'_>, lane: &Lane) -> bool {
+    let (name, _) = lane_name(frame, lane);
+    let whole = painter.layout_no_wrap(name, name_font(lane), Color32::WHITE).size().x;
+    whole > frame.left_pt - RIGHT_PT - name_left(frame, lane)
 }
 
 fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {
@@ -126,7 +174,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Compute(_) => plain("Compute"),
         LaneKey::Communication(_) => plain("Communication"),
         LaneKey::Copies(_) => plain("Copies"),
-        LaneKey::Stream(rank, stream) => {
+        LaneKey::Stream(rank, stream, _) => {
             let stream = trace.ranks.get(rank.rank).and_then(|r| r.streams.get(stream));
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }

@@ -41,7 +41,7 @@ pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f3
     if x_pt < frame.left_pt || x_pt > frame.right_pt || y_pt < frame.top_pt || y_pt > frame.bottom_pt {
         return None;
     }
-    let lane = layout.at(y_pt - frame.origin_pt)?;
+    let lane = &frame.lane_at(layout, y_pt)?;
     if let LaneKey::Rank(rank) = lane.key {
         return step(frame, lane, rank, x_pt);
     }

@@ -6,7 +6,7 @@ use super::hit::{self, Hit};
 use super::layout::Layout;
 use crate::units::Span;
 use crate::view::{Command, Item, LaneKey, RankId, Viewport};
-use egui::{CursorIcon, PointerButton, Pos2, Response, Ui, Vec2};
+use egui::{CursorIcon, Event, PointerButton, Pos2, Response, Ui, Vec2};
 
 /// What the drag that is going on does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +17,48 @@ pub enum Drag {
     Scroll,
     /// Selects a span that starts at this axis time.
     Select(f64),
+}
+
+/// A click that may turn out to be the first of two, and the press that would make it so.
+///
+/// The first click may open a panel or scroll the lanes, so what a double click means is settled by its first click,
+/// and the second one counts wherever it lands.
+#[derive(Debug, Default)]
+pub struct Clicks {
+    first: Option<FirstClick>,
+    second_pressed: bool,
+}
+
+#[derive(Debug)]
+struct FirstClick {
+    time_s: f64,
+    at: Pos2,
+    then: Command,
+}
+
+impl Clicks {
+    /// Follows this frame's buttons; the result is what a double click asks for when it ended now.
+    fn follow(&mut self, ui: &Ui) -> Option<Command> {
+        let (time_s, events) = ui.input(|i| {
+            let primary = |event: &Event| match event {
+                Event::PointerButton { pos, button: PointerButton::Primary, pressed, .. } => Some((*pos, *pressed)),
+                _ => None,
+            };
+            (i.time, i.events.iter().filter_map(primary).collect::<Vec<_>>())
+        });
+        let (delay_s, reach_pt) =
+            ui.ctx().options(|o| (o.input_options.max_double_click_delay, o.input_options.max_click_dist));
+        for (at, pressed) in events {
+            let near =
+                self.first.as_ref().is_some_and(|f| time_s - f.time_s < delay_s && f.at.distance(at) <= reach_pt);
+            if pressed {
+                self.second_pressed = near;
+            } else if std::mem::take(&mut self.second_pressed) && near {
+                return self.first.take().map(|first| first.then);
+            }
+        }
+        None
+    }
 }
 
 /// Points of wheel travel that halve the visible length.
@@ -40,6 +82,10 @@ pub fn handle(
     if response.contains_pointer() && cache.drag.is_none() {
         wheel(ui, frame, layout, out);
     }
+    if let Some(command) = cache.clicks.follow(ui) {
+        out.push(command);
+        return;
+    }
     let Some(at) = response.interact_pointer_pos() else { return };
     if at.x < frame.left_pt {
         if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
@@ -48,10 +94,11 @@ pub fn handle(
         return;
     }
     let found = || hit::at(frame, cache, layout, at.x, at.y);
-    if response.double_clicked_by(PointerButton::Primary) {
-        out.push(found().map_or(Command::ShowAll, |hit| zoom_to(frame, &hit)));
-    } else if response.clicked_by(PointerButton::Primary) {
-        click(frame, found(), out);
+    if response.clicked_by(PointerButton::Primary) {
+        let hit = found();
+        let then = hit.as_ref().map_or(Command::ShowAll, |hit| zoom_to(frame, hit));
+        cache.clicks.first = Some(FirstClick { time_s: ui.input(|i| i.time), at, then });
+        click(frame, hit, out);
     } else if response.clicked_by(PointerButton::Middle) {
         out.extend(found().map(|hit| zoom_to(frame, &hit)));
     }
@@ -88,7 +135,7 @@ fn choose(frame: &Frame<'_>, rank: RankId, out: &mut Vec<Command>) {
 
 /// A click on a name: a rank is chosen by its name and opened by its triangle, other lanes open by either.
 fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out: &mut Vec<Command>) {
-    let Some(lane) = layout.at(at.y - frame.origin_pt) else { return };
+    let Some(lane) = frame.lane_at(layout, at.y) else { return };
     if let LaneKey::Rank(rank) = lane.key {
         choose(frame, rank, out);
         if !on_triangle(frame, at) && !double {

@@ -131,6 +131,14 @@ pub fn fit(painter: &Painter, texts: Texts<'_>, room_pt: f32, font: &FontId, col
     (letters >= LETTERS_MIN).then_some(cut)
 }
 
+/// `text` on one line, cut to `room_pt`, however little that leaves.
+pub fn cut(painter: &Painter, text: &str, room_pt: f32, font: &FontId, color: Color32) -> Arc<Galley> {
+    let mut job = LayoutJob::default();
+    job.append(text, 0.0, TextFormat { font_id: font.clone(), color, ..TextFormat::default() });
+    job.wrap = TextWrapping::truncate_at_width(room_pt.max(1.0));
+    painter.layout_job(job)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
 use crate::trace::{RangeKind, Rank};
-use crate::view::{Item, LISTED_GAP_NS, LaneKey, RankId, Workspace};
+use crate::view::{Item, LISTED_GAP_NS, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -44,7 +44,7 @@ impl RowsKey {
                 LaneKey::Compute(rank)
                 | LaneKey::Communication(rank)
                 | LaneKey::Copies(rank)
-                | LaneKey::Stream(rank, _) => Item::Op(rank, at),
+                | LaneKey::Stream(rank, ..) => Item::Op(rank, at),
                 LaneKey::Nvtx(doc, thread) => Item::Nvtx(doc, thread, at),
                 LaneKey::Os(doc, thread) => Item::Os(doc, thread, at),
                 LaneKey::Launches(doc, process) => Item::Call(doc, process, at),
@@ -57,17 +57,6 @@ impl RowsKey {
             },
         })
     }
-}
-
-/// Lane of a rank that an operation is drawn on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OpLane {
-    /// Compute and fused kernels, graph blocks.
-    Compute,
-    /// Communication kernels.
-    Communication,
-    /// Copies and fills.
-    Copies,
 }
 
 impl OpLane {
@@ -93,38 +82,36 @@ impl OpLane {
     }
 }
 
-/// Which lanes a rank has and under which of them each stream expands.
+/// Which lanes a rank has and to which streams each expands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankLanes {
-    /// Lanes that hold anything.
-    pub lanes: Vec<OpLane>,
-    /// For each stream, the lane on which it spends the most time.
-    pub homes: Vec<OpLane>,
+    /// For each stream, whether it holds anything of each lane.
+    streams: Vec<[bool; 3]>,
 }
 
 impl RankLanes {
     /// One pass over the operations of `rank`.
     pub fn of(rank: &Rank, classes: &Classes) -> Self {
-        let ops = Ops { table: &rank.ops, classes };
-        let mut time = vec![[(0_u64, 0_i64); 3]; rank.streams.len()];
+        let mut streams = vec![[false; 3]; rank.streams.len()];
         for (at, (name, kind)) in rank.ops.name.iter().zip(&rank.ops.kind).enumerate() {
             let lane = OpLane::of(classes.class(*name, *kind)) as usize;
             let stream = rank.ops.stream.get(at).map_or(0, |s| *s as usize);
-            if let Some((count, ns)) = time.get_mut(stream).and_then(|lanes| lanes.get_mut(lane)) {
-                *count += 1;
-                *ns = ns.saturating_add(ops.span(at as u32).len_ns());
+            if let Some(holds) = streams.get_mut(stream).and_then(|lanes| lanes.get_mut(lane)) {
+                *holds = true;
             }
         }
-        let lanes = OpLane::ALL
-            .into_iter()
-            .filter(|lane| time.iter().any(|lanes| lanes.get(*lane as usize).is_some_and(|(count, _)| *count > 0)))
-            .collect();
-        let home = |lanes: &[(u64, i64); 3]| {
-            let most =
-                OpLane::ALL.into_iter().rev().max_by_key(|lane| lanes.get(*lane as usize).map(|(n, ns)| (*ns, *n)));
-            most.unwrap_or(OpLane::Compute)
-        };
-        Self { lanes, homes: time.iter().map(home).collect() }
+        Self { streams }
+    }
+
+    /// Lanes that hold anything.
+    pub fn lanes(&self) -> impl Iterator<Item = OpLane> + '_ {
+        OpLane::ALL.into_iter().filter(|lane| self.streams_of(*lane).next().is_some())
+    }
+
+    /// Streams that hold anything of `lane`.
+    pub fn streams_of(&self, lane: OpLane) -> impl Iterator<Item = usize> + '_ {
+        let holds = move |(_, lanes): &(usize, &[bool; 3])| lanes.get(lane as usize) == Some(&true);
+        self.streams.iter().enumerate().filter(holds).map(|(stream, _)| stream)
     }
 }
 
@@ -192,7 +179,7 @@ impl<'a> LaneSlices<'a> {
                 LaneKey::Compute(rank)
                 | LaneKey::Communication(rank)
                 | LaneKey::Copies(rank)
-                | LaneKey::Stream(rank, _) => {
+                | LaneKey::Stream(rank, ..) => {
                     Self::Ops(Ops { table: &trace.ranks.get(rank.rank)?.ops, classes: &analysis.classes })
                 }
                 LaneKey::Nvtx(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.nvtx)),
@@ -216,14 +203,17 @@ pub fn build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Rows {
 fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Rows> {
     let slices = LaneSlices::of(workspace, call_inks, key)?;
     let doc = workspace.docs.get(key.doc())?;
-    let ops = |rank: RankId, lane: OpLane| {
+    let ops = |rank: RankId, lane: OpLane, stream: Option<usize>| {
         let table = &doc.trace.ranks.get(rank.rank)?.ops;
-        let on_lane = |at: &u32| {
-            let named = table.name.get(*at as usize).zip(table.kind.get(*at as usize));
+        let on_stream = |at: usize| stream.is_none_or(|own| table.stream.get(at).is_some_and(|s| *s as usize == own));
+        let on_lane = |at: usize| {
+            let named = table.name.get(at).zip(table.kind.get(at));
             named.is_some_and(|(name, kind)| OpLane::of(doc.analysis.classes.class(*name, *kind)) == lane)
         };
-        let own = (0..table.len() as u32).filter(on_lane);
-        Some(if lane == OpLane::Copies { Rows::measured(&slices, own) } else { Rows::packed(&slices, own) })
+        let own = (0..table.len() as u32).filter(|at| on_stream(*at as usize) && on_lane(*at as usize));
+        // The shares of the others come from the analysis.
+        let measured = stream.is_some() || lane == OpLane::Copies;
+        Some(if measured { Rows::measured(&slices, own) } else { Rows::packed(&slices, own) })
     };
     Some(match (key, &slices) {
         (RowsKey::Listed(_), LaneSlices::Gaps(all)) => {
@@ -237,14 +227,10 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
             let crossing = |at: u32| ranges.0.kind.get(at as usize) == Some(&RangeKind::StartEnd);
             Rows::nested(&slices, 0..ranges.0.len() as u32, crossing)
         }
-        (RowsKey::Lane(LaneKey::Compute(rank)), _) => ops(rank, OpLane::Compute)?,
-        (RowsKey::Lane(LaneKey::Communication(rank)), _) => ops(rank, OpLane::Communication)?,
-        (RowsKey::Lane(LaneKey::Copies(rank)), _) => ops(rank, OpLane::Copies)?,
-        (RowsKey::Lane(LaneKey::Stream(rank, stream)), _) => {
-            let table = &doc.trace.ranks.get(rank.rank)?.ops;
-            let on_stream = |at: &u32| table.stream.get(*at as usize).is_some_and(|s| *s as usize == stream);
-            Rows::measured(&slices, (0..table.len() as u32).filter(on_stream))
-        }
+        (RowsKey::Lane(LaneKey::Compute(rank)), _) => ops(rank, OpLane::Compute, None)?,
+        (RowsKey::Lane(LaneKey::Communication(rank)), _) => ops(rank, OpLane::Communication, None)?,
+        (RowsKey::Lane(LaneKey::Copies(rank)), _) => ops(rank, OpLane::Copies, None)?,
+        (RowsKey::Lane(LaneKey::Stream(rank, stream, lane)), _) => ops(rank, lane, Some(stream))?,
         (RowsKey::Lane(LaneKey::Api(_, thread)), _) => {
             Rows::nested(&slices, doc.trace.threads.get(thread)?.api.clone(), |_| false)
         }

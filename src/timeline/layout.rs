@@ -8,9 +8,9 @@
 //! ```
 
 use super::cache::Cache;
-use super::lanes::{OpLane, RowsKey};
+use super::lanes::RowsKey;
 use crate::trace::{Thread, Trace};
-use crate::view::{LaneKey, RankId, ViewState, Workspace};
+use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
@@ -23,7 +23,9 @@ const MAIN_CALL_SHARE: f64 = 0.1;
 /// Threads whose NVTX rows are shown for a process without GPU work.
 const LONE_NVTX_THREADS: usize = 8;
 /// How much GPU lanes grow at most when there is room.
-const GROWTH_MAX: f32 = 1.6;
+const GROWTH_MAX: f32 = 3.0;
+/// How much the others grow at most when there is room left after that.
+const OTHER_GROWTH_MAX: f32 = 1.8;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 /// Free points below the rows of a lane.
@@ -105,8 +107,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes grow into what is left
-    /// of `room_pt`.
+    /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes, then the others,
+    /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
         cache.follow(workspace);
         let lanes = Outline::of(workspace, state, cache).lanes;
@@ -120,21 +122,28 @@ impl Layout {
         }
         cache.prepare(workspace, &needed);
         let mut layout = Self { lanes, height_pt: 0.0 };
-        layout.place(state, cache, 1.0);
-        let growing: f32 = layout.lanes.iter().filter(|lane| grows(lane.key)).map(|lane| lane.height_pt).sum();
-        let left_pt = room_pt - layout.height_pt - FREE_PT;
-        if growing > 0.0 && left_pt > 0.0 {
-            layout.place(state, cache, (1.0 + left_pt / growing).min(GROWTH_MAX));
-        }
+        layout.place(state, cache, (1.0, 1.0));
+        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key));
+        layout.place(state, cache, (gpu, 1.0));
+        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, |lane| !(grows(lane.key) || lane.is_header()));
+        layout.place(state, cache, (gpu, other));
         layout
     }
 
-    /// Sizes the lanes and puts them below each other.
-    fn place(&mut self, state: &ViewState, cache: &Cache, growth: f32) {
+    /// By how much the lanes for which `growing` holds can grow in `room_pt`.
+    fn growth(&self, room_pt: f32, most: f32, growing: impl Fn(&Lane) -> bool) -> f32 {
+        let growing_pt: f32 = self.lanes.iter().filter(|lane| growing(lane)).map(|lane| lane.height_pt).sum();
+        let left_pt = room_pt - self.height_pt - FREE_PT;
+        if growing_pt > 0.0 && left_pt > 0.0 { (1.0 + left_pt / growing_pt).min(most) } else { 1.0 }
+    }
+
+    /// Sizes the lanes and puts them below each other; GPU lanes and the others grow by the factors of `growth`.
+    fn place(&mut self, state: &ViewState, cache: &Cache, growth: (f32, f32)) {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
             let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
-            let growth = if grows(lane.key) { growth } else { 1.0 };
+            let growth = if grows(lane.key) { growth.0 } else { growth.1 };
+            let growth = if lane.is_header() { 1.0 } else { growth };
             let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
             lane.top_pt = self.height_pt;
             lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
@@ -155,6 +164,21 @@ impl Layout {
     pub fn at(&self, y_pt: f32) -> Option<&Lane> {
         let lane = self.lanes.get(self.lanes.partition_point(|lane| lane.bottom_pt() <= y_pt))?;
         (lane.top_pt <= y_pt).then_some(lane)
+    }
+
+    /// The header of the rank whose lanes are scrolled past the top, where it stays: at the top, or above the next
+    /// rank. None where it would take too much of `visible_pt`.
+    pub fn sticky(&self, scroll_pt: f32, visible_pt: f32) -> Option<Lane> {
+        let scrolled = |lane: &&Lane| lane.top_pt < scroll_pt && matches!(lane.key, LaneKey::Rank(_));
+        let header = self.lanes.iter().rfind(scrolled)?;
+        let (_, bottom_pt) = self.block(header.rank?)?;
+        let fits = header.height_pt * 3.0 <= visible_pt && bottom_pt > scroll_pt;
+        fits.then(|| Lane { top_pt: scroll_pt.min(bottom_pt - header.height_pt), ..header.clone() })
+    }
+
+    /// The lane that is seen at `y_pt`, which may be the sticky header.
+    pub fn seen_at(&self, y_pt: f32, sticky: Option<Lane>) -> Option<Lane> {
+        sticky.filter(|lane| lane.top_pt <= y_pt && y_pt < lane.bottom_pt()).or_else(|| self.at(y_pt).cloned())
     }
 
     /// Top and bottom of the block of `rank`, header included.
@@ -197,7 +221,8 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
     if lane.has_marks {
         lane.rows = if rows == 0 { 1 } else { lane.rows + 1 };
     }
-    (lane.first_pt, lane.row_pt) = ((first_pt * scale).round(), (row_pt * scale).round().max(2.0));
+    // Rounded down, so that lanes grow into the room there is and not past it.
+    (lane.first_pt, lane.row_pt) = ((first_pt * scale).floor(), (row_pt * scale).floor().max(2.0));
     let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
     lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + below_pt;
 }
@@ -269,7 +294,7 @@ impl<'a> Outline<'a> {
         let open = self.is_open(LaneKey::Rank(id), by_default);
         self.push(LaneKey::Rank(id), 0, Some(open));
         if !open {
-            for lane in own.lanes.iter().filter(|lane| **lane != OpLane::Copies) {
+            for lane in own.lanes().filter(|lane| *lane != OpLane::Copies) {
                 self.push(lane.key(id), 1, None);
             }
             self.rank = None;
@@ -278,15 +303,13 @@ impl<'a> Outline<'a> {
         if with_host && self.state.nvtx {
             self.main_nvtx(id, process);
         }
-        for lane in &own.lanes {
+        for lane in own.lanes() {
             let key = lane.key(id);
-            let streams: Vec<usize> =
-                own.homes.iter().enumerate().filter(|(_, home)| *home == lane).map(|(at, _)| at).collect();
             let open = self.is_open(key, false);
             self.push(key, 1, Some(open));
             if open {
-                for stream in streams {
-                    self.push(LaneKey::Stream(id, stream), 2, None);
+                for stream in own.streams_of(lane) {
+                    self.push(LaneKey::Stream(id, stream, lane), 2, None);
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! Idle gaps and exposed communication as marks of their own: at any zoom, and readable without colour.
 //!
-//! A gap long enough to be listed, and every exposed interval, is at least [`MARK_PX`] pixels wide, but never covers
+//! A gap long enough to be listed, and every exposed interval, is marked at least [`MARK_PX`] pixels wide, but never covers
 //! the next mark of its kind.
 
 use super::bins::{Piece, pieces};
 use super::cache::Cache;
-use super::draw::{Block, DrawList, Frame, Label, Tone, bin};
+use super::draw::{Block, DrawList, Frame, Label, Tone, bar};
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::Lane;
@@ -92,17 +92,34 @@ fn exposed(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &m
     let y0 = frame.row_edges(lane, 0).0;
     let y1 = frame.row_edges(lane, lane.rows.saturating_sub(1)).1;
     let strip = y0 + STRIP_PT.min((y1 - y0) / 3.0);
-    for (_, _, x0, x1) in widened(frame, cache, RowsKey::Exposed(rank)) {
+    let doc = frame.workspace.docs.get(rank.doc);
+    let Some(analysis) = doc.and_then(|d| d.analysis.ranks.get(rank.rank)) else { return };
+    let mut mostly = Vec::new();
+    for (piece, _, x0, x1) in widened(frame, cache, RowsKey::Exposed(rank)) {
         list.marks.push(Block { x0, x1, y0, y1: frame.snap(strip), tone: Tone::Solid(Ink::EXPOSED) });
-        if x1 - x0 < HATCH_MIN_PT {
-            continue;
+        if piece.whole || 2 * piece.busy_ns >= analysis.comm.within(piece.span) {
+            mostly.push((x0, x1));
         }
+    }
+    let px = frame.px_pt();
+    for (x0, x1) in runs(&mostly, MARK_PX * px).into_iter().filter(|(x0, x1)| x1 - x0 >= HATCH_MIN_PT) {
         list.hatches.push(Block { x0, x1, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
-        let px = frame.px_pt();
         for edge in [x0, x1 - px] {
             list.marks.push(Block { x0: edge, x1: edge + px, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
         }
     }
+}
+
+/// Neighbours closer than `gap` as one.
+fn runs(spans: &[(f32, f32)], gap: f32) -> Vec<(f32, f32)> {
+    let mut runs: Vec<(f32, f32)> = Vec::new();
+    for (x0, x1) in spans {
+        match runs.last_mut() {
+            Some(last) if x0 - last.1 < gap => last.1 = x1.max(last.1),
+            _ => runs.push((*x0, *x1)),
+        }
+    }
+    runs
 }
 
 fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut DrawList) {
@@ -115,7 +132,7 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
     let gaps = (y0, strip - frame.px_pt());
     for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Lane(LaneKey::Idle(rank))) {
         if !piece.whole {
-            bin(frame, rank.doc, &piece, gaps, &mut list.data);
+            bar(frame, rank.doc, &piece, gaps, &mut list.data);
             continue;
         }
         let tone = Tone::Solid(gap_ink(rank, gap));
@@ -126,16 +143,28 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
             list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, short: String::new(), on: tone });
         }
     }
-    for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Listed(rank)) {
-        if !piece.whole {
-            list.marks.push(Block { x0, x1, y0: gaps.0, y1: gaps.1, tone: Tone::Half(gap_ink(rank, gap)) });
-        }
+    let listed = widened(frame, cache, RowsKey::Listed(rank));
+    let least = MARK_PX * frame.px_pt();
+    let right_of = |at: usize| listed.get(at).map_or(f32::NEG_INFINITY, |(_, _, _, x1)| *x1);
+    let left_of = |at: usize| listed.get(at).map_or(f32::INFINITY, |(_, _, x0, _)| *x0);
+    for (at, (_, gap, x0, x1)) in listed.iter().enumerate().filter(|(_, (piece, ..))| !piece.whole) {
+        // Marks side by side would read as one long gap, so those are only a trace; the bars tell how much is idle.
+        let before = at.checked_sub(1).map_or(f32::NEG_INFINITY, right_of);
+        let alone = x0 - before >= least && left_of(at + 1) - x1 >= least;
+        let ink = gap_ink(rank, *gap);
+        let tone = if alone { Tone::Half(ink) } else { Tone::Faint(ink) };
+        list.marks.push(Block { x0: *x0, x1: *x1, y0: gaps.0, y1: gaps.1, tone });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::widen;
+    use super::{runs, widen};
+
+    #[test]
+    fn neighbours_make_a_run() {
+        assert_eq!(runs(&[(0.0, 1.0), (1.0, 2.0), (3.0, 4.0), (9.0, 20.0)], 2.0), [(0.0, 4.0), (9.0, 20.0)]);
+    }
 
     #[test]
     fn a_narrow_mark_is_widened_up_to_its_neighbour() {

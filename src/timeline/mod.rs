@@ -29,6 +29,7 @@ mod row;
 mod rows;
 mod ruler;
 mod select;
+mod sight;
 mod slices;
 mod steps;
 mod tooltip;
@@ -41,11 +42,12 @@ mod tests;
 pub use cache::Cache;
 
 use crate::format;
-use crate::view::{Command, Theme, ViewState, Workspace};
+use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
 use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
+use tooltip::Spot;
 
 /// Height of the ruler.
 const RULER_PT: f32 = 24.0;
@@ -62,6 +64,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     // Arrow keys move the view, not the focus.
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
+    cache.pointer_ns = None;
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
@@ -72,11 +75,26 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
     let state = on_the_way.as_ref().unwrap_or(state);
-    let layout = Layout::of(workspace, state, cache, rect.height() - RULER_PT);
+    let visible_pt = rect.height() - RULER_PT;
+    let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
+    let layout = Layout::of(workspace, state, cache, room_pt);
+    let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
+    let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
+    // Drawn scrolled at once, so that no frame shows it out of sight.
+    let scrolled = (by_pt != 0.0).then(|| ViewState { scroll_y_pt: scroll_pt + by_pt, ..state.clone() });
+    if let Some(scrolled) = &scrolled {
+        out.push(Command::ScrollBy(scrolled.scroll_y_pt - state.scroll_y_pt));
+    }
+    let state = scrolled.as_ref().unwrap_or(state);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
-    paint(ui, &frame, &layout, cache, rect);
+    // A menu or a panel over the timeline takes the pointer, and so does the edge of a panel beside it.
+    let over = |at: &Pos2| response.contains_pointer() && rect.contains(*at);
+    let pointer = ui.input(|i| i.pointer.hover_pos()).filter(over);
+    let on_lanes = |at: &Pos2| (frame.left_pt..=frame.right_pt).contains(&at.x);
+    cache.pointer_ns = pointer.filter(on_lanes).map(|at| frame.time_at(at.x));
+    paint(ui, &frame, &layout, cache, rect, pointer);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    if let Some(at) = response.hover_pos() {
+    if let Some(at) = pointer.filter(|_| response.hovered()) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }
@@ -98,15 +116,14 @@ fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, re
     }
 }
 
-fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect) {
+fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, pointer: Option<Pos2>) {
     let palette = Palette::of(frame.state.theme);
     let painter = ui.painter_at(rect);
     let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
     let lanes = painter.with_clip_rect(lanes_rect);
     painter.rect_filled(rect, 0.0, palette.background);
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
-    let pointer = ui.input(|i| i.pointer.hover_pos());
-    let over = pointer.filter(|at| rect.contains(*at) && at.x >= frame.left_pt).map(|at| at.x);
+    let over = pointer.filter(|at| at.x >= frame.left_pt).map(|at| at.x);
     ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
@@ -116,9 +133,36 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let linked = cache.linked(frame.workspace, selected);
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
+    let sticky = frame.sticky(layout);
+    if let Some(header) = &sticky {
+        sticky_header(&lanes, frame, cache, layout, palette, header);
+    }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
-    gutter::paint(&painter.with_clip_rect(gutter), frame, cache, layout, palette, gutter, pointer);
+    let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
+    names.paint(layout, sticky.as_ref());
     scroll_mark(&painter, frame, layout, palette);
+}
+
+/// The header whose lanes are scrolled past the top, over them.
+fn sticky_header(
+    lanes: &egui::Painter,
+    frame: &Frame<'_>,
+    cache: &Cache,
+    layout: &Layout,
+    palette: &Palette,
+    header: &layout::Lane,
+) {
+    let (top, bottom) = (frame.origin_pt + header.top_pt, frame.origin_pt + header.bottom_pt());
+    let area = Rect::from_min_max(pos2(frame.left_pt, top), pos2(frame.right_pt, frame.snap(bottom)));
+    let painter = lanes.with_clip_rect(area.intersect(lanes.clip_rect()));
+    painter.rect_filled(area, 0.0, palette.background);
+    let mut list = DrawList::default();
+    draw::ground(frame, header, &mut list);
+    steps::rank(frame, layout, header, &mut list);
+    paint::paint(&painter, palette, &list);
+    if let Some(selected) = frame.state.selected {
+        overlay::selected_on(&painter, frame, cache, header, palette, selected);
+    }
 }
 
 /// Everything visible, as rectangles and texts.
@@ -141,7 +185,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
 }
 
 /// The pointer's time, and what is under it in words.
-fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect, at: Pos2) {
+fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, at: Pos2) {
     let palette = Palette::of(frame.state.theme);
     let painter = ui.painter_at(rect);
     let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
@@ -154,15 +198,35 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &Cache, rect: Rect,
     }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
-        tooltip::paint(&painter, palette, &text, (hit.edges.2, hit.edges.3), at, rect);
-    } else if let Some(lane) = layout.at(at.y - frame.origin_pt).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt)
-    {
+        let avoid = linked_places(frame, layout, cache, &hit);
+        let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
+        tooltip::paint(&painter, palette, &text, &spot, rect);
+    } else if let Some(lane) = frame.lane_at(layout, at.y).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt) {
         if lane.expanded.is_some() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        let item = (frame.origin_pt + lane.top_pt, frame.origin_pt + lane.bottom_pt());
-        tooltip::paint(&painter, palette, &tooltip::of_lane(frame, lane), item, at, rect);
+        let text = tooltip::of_lane(frame, &lane);
+        // Beside the names, so that none of them is covered.
+        let top_pt = (frame.origin_pt + lane.top_pt).max(frame.top_pt);
+        if !text.lines.is_empty() || gutter::is_cut(&painter, frame, &lane) {
+            tooltip::paint(&painter, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), rect);
+        }
     }
+}
+
+/// What is looked at together with what was hit: the launch of a kernel, and what is selected with its links.
+fn linked_places(frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, hit: &hit::Hit) -> Vec<Rect> {
+    let mut places = Vec::new();
+    if let Some(selected) = frame.state.selected {
+        let linked = cache.linked(frame.workspace, selected);
+        places = overlay::linked_places(frame, cache, layout, selected, &linked);
+    }
+    // The launches of a call would cost a pass over all operations.
+    if matches!(hit.item, Item::Op(..)) && hit.bin.is_none() {
+        let linked = select::Linked::of(frame.workspace, hit.item);
+        places.extend(overlay::linked_places(frame, cache, layout, hit.item, &linked));
+    }
+    places
 }
 
 /// How far down the lanes are scrolled.

@@ -8,7 +8,7 @@ use super::layout::{Lane, Layout};
 use super::paint::LANE_FONT;
 use super::select::Linked;
 use crate::format;
-use crate::view::{Item, LaneKey};
+use crate::view::{Item, LaneKey, Workspace};
 use egui::epaint::CubicBezierShape;
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
@@ -19,12 +19,15 @@ const ARROWS: usize = 12;
 
 /// Where `item` is drawn on `lane`, if it is.
 pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -> Option<Rect> {
-    if let (LaneKey::Rank(on), Item::Step(of, _)) = (lane.key, item) {
-        return (on == of).then(|| bounds(frame, lane, 0, item)).flatten();
-    }
+    bounds(frame, lane, row_of(frame.workspace, cache, lane, item)?, item)
+}
+
+/// The row of `lane` that shows `item`.
+pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: Item) -> Option<usize> {
     let at = match (lane.key, item) {
+        (LaneKey::Rank(on), Item::Step(of, _)) => return (on == of).then_some(0),
         (
-            LaneKey::Compute(on) | LaneKey::Communication(on) | LaneKey::Copies(on) | LaneKey::Stream(on, _),
+            LaneKey::Compute(on) | LaneKey::Communication(on) | LaneKey::Copies(on) | LaneKey::Stream(on, ..),
             Item::Op(of, at),
         )
         | (LaneKey::Idle(on), Item::Idle(of, at))
@@ -37,20 +40,33 @@ pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -
         {
             at
         }
-        (LaneKey::Nvtx(d, t), Item::Mark(doc, thread, _)) if (d, t) == (doc, thread) => {
-            return bounds(frame, lane, lane.mark_row()?, item);
-        }
+        (LaneKey::Nvtx(d, t), Item::Mark(doc, thread, _)) if (d, t) == (doc, thread) => return lane.mark_row(),
         (LaneKey::Launches(d, p), Item::Call(doc, process, at)) if (d, p) == (doc, process) => at,
         (LaneKey::Api(d, thread), Item::Call(doc, _, at)) if d == doc => {
-            frame.trace(doc)?.threads.get(thread)?.api.contains(&at).then_some(at)?
+            workspace.docs.get(doc)?.trace.threads.get(thread)?.api.contains(&at).then_some(at)?
         }
         _ => return None,
     };
     let key = lane.rows_key()?;
     let inks = cache.call_inks(key.doc());
-    let slices = LaneSlices::of(frame.workspace, &inks, key)?;
+    let slices = LaneSlices::of(workspace, &inks, key)?;
     let (row, _) = cache.rows(key)?.find(&slices, at)?;
-    (row < lane.rows).then(|| bounds(frame, lane, row, item)).flatten()
+    (row < lane.rows).then_some(row)
+}
+
+/// Where `selected` and the first items that it is linked to are drawn.
+pub(super) fn linked_places(
+    frame: &Frame<'_>,
+    cache: &Cache,
+    layout: &Layout,
+    selected: Item,
+    linked: &Linked,
+) -> Vec<Rect> {
+    let call = linked.call.map(|(doc, process, call)| Item::Call(doc, process, call));
+    let ops = linked.ops.iter().take(ARROWS).map(|(rank, op)| Item::Op(*rank, *op));
+    let items = std::iter::once(selected).chain(call).chain(ops);
+    let lanes = layout.within(frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
+    items.flat_map(|item| lanes.iter().filter_map(move |lane| place(frame, cache, lane, item))).collect()
 }
 
 fn bounds(frame: &Frame<'_>, lane: &Lane, row: usize, item: Item) -> Option<Rect> {
@@ -84,7 +100,21 @@ pub fn selection(
             arrow(painter, from, to, palette.accent);
         }
     }
-    places(selected).for_each(|rect| outline(painter, rect, Stroke::new(2.0, palette.selection)));
+    lanes.iter().for_each(|lane| selected_on(painter, frame, cache, lane, palette, selected));
+}
+
+/// Outlines `selected` where it is drawn on `lane`.
+pub fn selected_on(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    cache: &Cache,
+    lane: &Lane,
+    palette: &Palette,
+    selected: Item,
+) {
+    if let Some(rect) = place(frame, cache, lane, selected) {
+        outline(painter, rect, Stroke::new(2.0, palette.selection));
+    }
 }
 
 /// An outline that stays visible around a narrow item.
@@ -132,9 +162,8 @@ pub fn span(painter: &Painter, frame: &Frame<'_>, palette: &Palette) {
 /// A line through all lanes at the pointer, and its time on the ruler.
 pub fn pointer(lanes: &Painter, ruler: &Painter, frame: &Frame<'_>, palette: &Palette, at: Pos2) {
     lanes.vline(at.x, frame.top_pt..=frame.bottom_pt, Stroke::new(1.0, palette.accent.gamma_multiply(0.6)));
-    let tick = frame.viewport().ns_per_px(frame.width_pt()).max(1.0) as i64;
-    let text =
-        ruler.layout_no_wrap(format::time_at(frame.time_at(at.x).round() as i64, tick), LANE_FONT, palette.panel);
+    let text = super::ruler::text_at(frame, frame.time_at(at.x).round() as i64);
+    let text = ruler.layout_no_wrap(text, LANE_FONT, palette.panel);
     let size = text.size() + vec2(10.0, 4.0);
     let x = at.x.clamp(frame.left_pt + size.x / 2.0, (frame.right_pt - size.x / 2.0).max(frame.left_pt + size.x / 2.0));
     let chip = Align2::CENTER_BOTTOM.anchor_size(pos2(x, frame.top_pt - 2.0), size);

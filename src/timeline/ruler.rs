@@ -22,6 +22,17 @@ pub fn tick_ns(least_ns: f64) -> i64 {
     (factor * power).min(1e18).round() as i64
 }
 
+/// Distance of the ticks in `frame`.
+fn tick_of(frame: &Frame<'_>) -> i64 {
+    tick_ns(frame.viewport().ns_per_px(frame.width_pt()) * TICK_PT)
+}
+
+/// Axis time `at_ns` to about a pixel, in the unit of the ticks.
+pub fn text_at(frame: &Frame<'_>, at_ns: i64) -> String {
+    let pixel_ns = frame.viewport().ns_per_px(frame.width_pt()).max(1.0) as i64;
+    format::time_between(at_ns, tick_of(frame), pixel_ns)
+}
+
 /// Axis times of the ticks in `view`, in order, `tick_ns` apart.
 pub fn ticks(view: Viewport, tick_ns: i64) -> impl Iterator<Item = i64> {
     let step = tick_ns.max(1);
@@ -43,7 +54,7 @@ pub fn paint(
 ) {
     painter.rect_filled(rect, 0.0, palette.panel);
     let view = frame.viewport();
-    let tick = tick_ns(view.ns_per_px(frame.width_pt()) * TICK_PT);
+    let tick = tick_of(frame);
     for at_ns in ticks(view, tick) {
         let x = frame.x_of(at_ns as f64);
         lanes.vline(x, frame.top_pt..=frame.bottom_pt, Stroke::new(frame.px_pt(), palette.grid.gamma_multiply(0.7)));
@@ -63,8 +74,13 @@ pub fn paint(
 /// Paints the visible length into the corner above the lane names.
 pub fn paint_corner(painter: &Painter, frame: &Frame<'_>, palette: &Palette, rect: Rect) {
     painter.rect_filled(rect, 0.0, palette.panel);
-    let text = format!("{} visible", format::duration_f(frame.viewport().len_ns));
-    painter.text(pos2(rect.right() - 8.0, rect.center().y), Align2::RIGHT_CENTER, text, LANE_FONT, palette.text_dim);
+    let length = format::duration_f(frame.viewport().len_ns);
+    let texts = [format!("{length} visible"), length];
+    let galleys = texts.map(|text| painter.layout_no_wrap(text, LANE_FONT, palette.text_dim));
+    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x + 12.0 <= rect.width()) {
+        let corner = Align2::RIGHT_CENTER.anchor_size(pos2(rect.right() - 8.0, rect.center().y), galley.size()).min;
+        painter.galley(corner, galley, palette.text_dim);
+    }
     painter.hline(rect.x_range(), rect.bottom(), Stroke::new(frame.px_pt(), palette.grid));
 }
 

@@ -1,5 +1,6 @@
 //! A small training job made by hand, and a window without a display that takes input.
 
+use super::draw::Frame;
 use super::layout::{Lane, Layout};
 use super::{Cache, overlay, show};
 use crate::analysis::{Params, analyze};
@@ -102,6 +103,12 @@ pub struct Window {
     pub state: ViewState,
     pub cache: Cache,
     size: Vec2,
+    /// Height of a panel that opens below while something is selected, and takes clicks.
+    pub panel_pt: f32,
+    /// Height of a bar above.
+    pub bar_pt: f32,
+    /// Shapes of the last frame.
+    pub shapes: usize,
 }
 
 impl Window {
@@ -109,7 +116,17 @@ impl Window {
         let state = ViewState::open(&workspace);
         let context = Context::default();
         context.all_styles_mut(|style| style.animation_time = 0.0);
-        Self { context, time: 0.0, workspace, state, cache: Cache::default(), size }
+        Self {
+            context,
+            time: 0.0,
+            workspace,
+            state,
+            cache: Cache::default(),
+            size,
+            panel_pt: 0.0,
+            bar_pt: 0.0,
+            shapes: 0,
+        }
     }
 
     /// Runs a frame with `events` and applies what it asked for.
@@ -123,9 +140,18 @@ impl Window {
         };
         let mut commands = Vec::new();
         let mut output = self.context.run_ui(input, |ui| {
+            if self.bar_pt > 0.0 {
+                egui::Panel::top("bar").exact_size(self.bar_pt).show(ui, |_| {});
+            }
+            if self.panel_pt > 0.0 && self.state.selected.is_some() {
+                egui::Panel::bottom("details").exact_size(self.panel_pt).show(ui, |ui| {
+                    ui.allocate_response(ui.available_size(), egui::Sense::click());
+                });
+            }
             show(ui, &self.workspace, &self.state, &mut self.cache, &mut commands);
         });
         output.textures_delta.clear();
+        self.shapes = output.shapes.len();
         for command in &commands {
             self.state.apply(command, &self.workspace);
         }
@@ -134,23 +160,31 @@ impl Window {
 }
 
 impl Window {
+    /// Lays out as the last frame did.
+    fn with_frame<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
+        let panel_pt = if self.state.selected.is_some() { self.panel_pt } else { 0.0 };
+        let visible_pt = self.size.y - panel_pt - super::RULER_PT;
+        let room_pt = self.cache.sight.room_pt(&self.context, visible_pt);
+        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, room_pt);
+        let rect = Rect::from_min_size(Pos2::ZERO, self.size - vec2(0.0, panel_pt));
+        let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
+        use_it(&frame, &layout, &self.cache)
+    }
+
     /// The middle of where `item` is drawn, on the first lane that shows it.
     pub fn place(&mut self, item: Item) -> Option<Pos2> {
-        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, self.size.y - super::RULER_PT);
-        let rect = Rect::from_min_size(Pos2::ZERO, self.size);
-        let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
-        let place = layout.lanes.iter().find_map(|lane| overlay::place(&frame, &self.cache, lane, item))?;
-        let x = place.center().x.clamp(frame.left_pt, frame.right_pt);
-        Some(Pos2::new(x, place.center().y))
+        self.with_frame(|frame, layout, cache| {
+            let place = layout.lanes.iter().find_map(|lane| overlay::place(frame, cache, lane, item))?;
+            Some(Pos2::new(place.center().x.clamp(frame.left_pt, frame.right_pt), place.center().y))
+        })
     }
 
     /// A point in the gutter beside the first lane for which `is` holds.
     pub fn beside(&mut self, is: impl Fn(&Lane) -> bool) -> Pos2 {
-        let layout = Layout::of(&self.workspace, &self.state, &mut self.cache, self.size.y - super::RULER_PT);
-        let rect = Rect::from_min_size(Pos2::ZERO, self.size);
-        let frame = super::frame(&self.workspace, &self.state, &layout, rect, 1.0);
-        let lane = layout.lanes.iter().find(|lane| is(lane)).unwrap();
-        Pos2::new(80.0, frame.origin_pt + lane.top_pt + lane.height_pt / 2.0)
+        self.with_frame(|frame, layout, _| {
+            let lane = layout.lanes.iter().find(|lane| is(lane)).unwrap();
+            Pos2::new(80.0, frame.origin_pt + lane.top_pt + lane.height_pt / 2.0)
+        })
     }
 
     /// Long enough that the next click is not the second of a double click.

@@ -7,6 +7,7 @@ use super::hit::Hit;
 use super::label::{self, Texts};
 use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
+use super::ruler;
 use crate::analysis::{Class, Part};
 use crate::format;
 use crate::trace::{OpKind, Trace};
@@ -32,16 +33,19 @@ pub struct Text {
 pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let Some(bin) = hit.bin else { return of_item(frame, hit.item) };
     let share = units::share(bin.busy_ns, bin.span.len_ns());
-    let longest = label::name_of(frame.workspace, hit.item);
-    let length = hit.item.span(frame.workspace).map_or(0, Span::len_ns);
-    Text {
-        title: format!("{} operations drawn as one", format::count(u64::from(bin.count))),
-        lines: vec![
-            ("Within", format::duration(bin.span.len_ns())),
-            ("Busy", format::percent(share)),
-            ("Longest", format!("{longest}  {}", format::duration(length))),
-        ],
-    }
+    let length = format::duration(hit.item.span(frame.workspace).map_or(0, Span::len_ns));
+    let name = label::name_of(frame.workspace, hit.item);
+    let longest = ("Longest", format!("{name}  {length}"));
+    let share = format::percent(share);
+    let (what, mut lines) = match hit.item {
+        Item::Op(..) | Item::Step(..) => ("operations", vec![("Busy", share), longest]),
+        Item::Idle(..) => ("gaps", vec![("Idle", share), ("Longest", length)]),
+        Item::Nvtx(..) => ("ranges", vec![("Covered", share), longest]),
+        Item::Call(..) | Item::Os(..) => ("calls", vec![("Busy", share), longest]),
+        Item::Mark(..) => ("marks", vec![("First", name)]),
+    };
+    lines.insert(0, ("Within", format::duration(bin.span.len_ns())));
+    Text { title: format!("{} {what} drawn as one", format::count(u64::from(bin.count))), lines }
 }
 
 /// What to say about a lane: its name in full, and what it shows.
@@ -78,7 +82,7 @@ fn of_item(frame: &Frame<'_>, item: Item) -> Text {
     if !instant {
         text.lines.push(("Duration", format::duration(span.len_ns())));
     }
-    text.lines.push(("Start", format::time_at(span.start_ns, tick(frame, span))));
+    text.lines.push(("Start", ruler::text_at(frame, span.start_ns)));
     if let Some(doc) = workspace.docs.get(item.doc()) {
         about(workspace, &doc.trace, item, &mut text.lines);
     }
@@ -86,12 +90,6 @@ fn of_item(frame: &Frame<'_>, item: Item) -> Text {
         text.lines.push(("Share", format!("{} of {step}", format::percent(Some(share)))));
     }
     text
-}
-
-/// Precision at which a start is worth telling: a hundredth of the item, but no finer than a pixel is wide.
-fn tick(frame: &Frame<'_>, span: Span) -> i64 {
-    let pixel = frame.viewport().ns_per_px(frame.width_pt()) as i64;
-    (span.len_ns() / 100).min(pixel).max(1)
 }
 
 fn title(workspace: &Workspace, item: Item) -> String {
@@ -186,8 +184,24 @@ fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(Strin
     step.window.contains(at_ns).then(|| (label::safe(&step.name), share))
 }
 
-/// Paints `text` near `pointer`, below or above the item that reaches from `item.0` down to `item.1`, inside `bounds`.
-pub fn paint(painter: &Painter, palette: &Palette, text: &Text, item: (f32, f32), pointer: Pos2, bounds: Rect) {
+/// Where a tooltip goes.
+#[derive(Debug)]
+pub enum Spot<'a> {
+    /// Near the pointer, below or above the item that reaches from `item.0` down to `item.1`, and off `avoid` if it can.
+    Near {
+        /// The pointer.
+        pointer: Pos2,
+        /// Top and bottom of the item.
+        item: (f32, f32),
+        /// What else is looked at together with the item.
+        avoid: &'a [Rect],
+    },
+    /// With its top left corner here, or above where that is too low.
+    At(Pos2),
+}
+
+/// Paints `text` at `spot`, inside `bounds`.
+pub fn paint(painter: &Painter, palette: &Palette, text: &Text, spot: &Spot<'_>, bounds: Rect) {
     let title = {
         let mut job = LayoutJob::simple(text.title.clone(), TEXT_FONT, palette.text, WIDTH_PT);
         job.wrap.max_rows = 3;
@@ -216,7 +230,10 @@ pub fn paint(painter: &Painter, palette: &Palette, text: &Text, item: (f32, f32)
         .fold(title.size().x, f32::max);
     let height = title.size().y + 4.0 + line_height * lines.len() as f32;
     let size = vec2(width, height) + vec2(2.0, 2.0) * MARGIN_PT;
-    let rect = place(pointer, item, size, bounds);
+    let rect = match spot {
+        Spot::Near { pointer, item, avoid } => place(*pointer, *item, avoid, size, bounds),
+        Spot::At(corner) => Rect::from_min_size(pos2(corner.x, corner.y.min(bounds.bottom() - size.y)), size),
+    };
     painter.rect(rect, 4.0, palette.panel, Stroke::new(1.0, palette.grid), egui::StrokeKind::Inside);
     let corner = rect.min + vec2(MARGIN_PT, MARGIN_PT);
     let mut y = corner.y + title.size().y + 4.0;
@@ -230,20 +247,28 @@ pub fn paint(painter: &Painter, palette: &Palette, text: &Text, item: (f32, f32)
     }
 }
 
-/// Below the item if there is room, else above it, else beside the pointer.
-fn place(pointer: Pos2, (item_top, item_bottom): (f32, f32), size: egui::Vec2, bounds: Rect) -> Rect {
+/// Below the item if there is room, else above it, else beside the pointer; further away where that covers less of
+/// `avoid`.
+fn place(pointer: Pos2, (item_top, item_bottom): (f32, f32), avoid: &[Rect], size: egui::Vec2, bounds: Rect) -> Rect {
     let gap = 8.0;
-    let last_x = bounds.right() - size.x - gap;
-    let x = (pointer.x + 14.0).min(last_x).max(bounds.left() + gap);
-    let below = item_bottom.max(pointer.y + 4.0) + gap;
-    let above = item_top.min(pointer.y) - gap - size.y;
-    let y = if below + size.y <= bounds.bottom() { below } else { above };
-    if y >= bounds.top() {
-        return Rect::from_min_size(pos2(x, y), size);
-    }
-    // Neither fits: beside the pointer, on the side with more room.
-    let x = if pointer.x > bounds.center().x { pointer.x - size.x - 14.0 } else { pointer.x + 14.0 };
-    Rect::from_min_size(pos2(x, bounds.bottom() - size.y - gap), size)
+    let first_x = bounds.left() + gap;
+    let right = (pointer.x + 14.0).min(bounds.right() - size.x - gap).max(first_x);
+    let left = (pointer.x - 14.0 - size.x).max(first_x);
+    let near = [item_bottom.max(pointer.y + 4.0) + gap, item_top.min(pointer.y) - gap - size.y];
+    let further = avoid.iter().flat_map(|other| [other.bottom() + gap, other.top() - gap - size.y]);
+    let fits = |rect: &Rect| {
+        rect.top() >= bounds.top()
+            && rect.bottom() <= bounds.bottom()
+            && (rect.top() >= item_bottom || rect.bottom() <= item_top)
+    };
+    let spots = near.into_iter().chain(further).flat_map(|y| [right, left].map(|x| pos2(x, y)));
+    let rects = spots.map(|corner| Rect::from_min_size(corner, size)).filter(fits);
+    // The first of the best.
+    let best = rects.min_by_key(|rect| avoid.iter().filter(|other| rect.intersects(**other)).count());
+    best.unwrap_or_else(|| {
+        let x = if pointer.x > bounds.center().x { pointer.x - size.x - 14.0 } else { pointer.x + 14.0 };
+        Rect::from_min_size(pos2(x, bounds.bottom() - size.y - gap), size)
+    })
 }
 
 #[cfg(test)]
@@ -257,10 +282,25 @@ mod tests {
         for y in [30.0, 300.0, 560.0] {
             let item = (y, y + 30.0);
             for x in [5.0, 400.0, 795.0] {
-                let rect = place(pos2(x, y + 10.0), item, size, bounds);
+                let rect = place(pos2(x, y + 10.0), item, &[], size, bounds);
                 assert!(bounds.contains_rect(rect), "{rect:?}");
                 assert!(rect.top() >= item.1 || rect.bottom() <= item.0, "{rect:?} covers {item:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_tooltip_goes_where_it_covers_no_linked_item() {
+        let bounds = Rect::from_min_max(pos2(0.0, 0.0), pos2(800.0, 600.0));
+        let (size, item) = (vec2(200.0, 100.0), (200.0, 230.0));
+        let linked = [
+            Rect::from_min_max(pos2(380.0, 260.0), pos2(420.0, 290.0)),
+            Rect::from_min_max(pos2(300.0, 150.0), pos2(500.0, 170.0)),
+        ];
+        for x in [300.0, 400.0, 790.0] {
+            let rect = place(pos2(x, 210.0), item, &linked, size, bounds);
+            assert!(linked.iter().all(|other| !rect.intersects(*other)), "{rect:?}");
+            assert!(rect.top() >= item.1 || rect.bottom() <= item.0);
         }
     }
 }

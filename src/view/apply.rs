@@ -47,7 +47,10 @@ impl ViewState {
                     self.scroll_y_pt = next.max(0.0);
                 }
             }
-            Command::Select(item) => self.selected = *item,
+            Command::Select(item) => {
+                self.selected = *item;
+                self.reveals = self.reveals.wrapping_add(1);
+            }
             Command::SelectSpan(span) => {
                 self.selected_span = span.filter(|span| !span.is_empty());
                 if self.selected_span.is_some() {
@@ -100,6 +103,7 @@ impl ViewState {
 
     fn show_selection(&mut self, workspace: &Workspace) {
         let item = self.selected.and_then(|item| item.span(workspace));
+        self.reveals = self.reveals.wrapping_add(1);
         if let Some(span) = item.or(self.selected_span) {
             self.go(Viewport::around(span), Move::Jump, workspace);
         }

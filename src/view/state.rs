@@ -5,6 +5,17 @@ use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
+/// Lane of a rank that an operation is drawn on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OpLane {
+    /// Compute and fused kernels, graph blocks.
+    Compute,
+    /// Communication kernels.
+    Communication,
+    /// Copies and fills.
+    Copies,
+}
+
 /// A lane of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LaneKey {
@@ -18,8 +29,8 @@ pub enum LaneKey {
     Communication(RankId),
     /// Copies and fills of a rank; expands to its streams.
     Copies(RankId),
-    /// One stream of a rank with everything on it (index into the rank's streams).
-    Stream(RankId, usize),
+    /// What one stream of a rank (index into the rank's streams) holds of the lane that expands to it.
+    Stream(RankId, usize, OpLane),
     /// Idle gaps of a rank.
     Idle(RankId),
     /// NVTX rows of a thread, (document, thread).
@@ -44,7 +55,7 @@ impl LaneKey {
             | Self::Compute(rank)
             | Self::Communication(rank)
             | Self::Copies(rank)
-            | Self::Stream(rank, _)
+            | Self::Stream(rank, ..)
             | Self::Idle(rank) => rank.doc,
             Self::Process(doc, _)
             | Self::Nvtx(doc, _)
@@ -116,6 +127,8 @@ pub struct ViewState {
     pub lane_scale: HashMap<LaneKey, f32>,
     /// Selected item.
     pub selected: Option<Item>,
+    /// How often the selected item was asked to be brought into sight.
+    pub reveals: u32,
     /// Selected span in axis time.
     pub selected_span: Option<Span>,
     /// Rank that the side panel speaks about.

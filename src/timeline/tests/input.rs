@@ -123,6 +123,86 @@ fn a_double_click_fits_the_item_and_on_nothing_the_whole() {
 }
 
 #[test]
+fn a_panel_that_opens_below_moves_no_row_that_stays_in_sight() {
+    let mut window = window();
+    window.panel_pt = 200.0;
+    window.state.apply(&Command::ShowStep(RANK, 2), &window.workspace);
+    let item = long_kernel(&window);
+    let before = window.place(item).unwrap();
+    window.click(before, PRIMARY);
+    for _ in 0..3 {
+        assert_eq!(window.act(Vec::new()), []);
+        assert_eq!(window.place(item), Some(before));
+    }
+    window.state.selected = None;
+    window.act(Vec::new());
+    assert_eq!(window.place(item), Some(before), "nor does one that closes");
+}
+
+#[test]
+fn a_double_click_counts_when_the_panel_took_the_second_click() {
+    let mut window = window();
+    window.panel_pt = 500.0;
+    window.state.apply(&Command::ShowStep(RANK, 2), &window.workspace);
+    let item = long_kernel(&window);
+    let at = window.place(item).unwrap();
+    assert!(at.y > 640.0 - 500.0, "the panel will cover it: {at}");
+    window.click(at, PRIMARY);
+    window.click(at, PRIMARY);
+    let (span, shown) = (item.span(&window.workspace).unwrap(), window.state.viewport);
+    assert!(shown.len_ns < 2.0 * span.len_ns() as f64 && shown.start_ns <= span.start_ns as f64);
+    assert_eq!(window.state.selected, Some(item));
+    let seen = window.place(item).unwrap();
+    assert!(seen.y > 24.0 && seen.y < 140.0, "scrolled into what is left: {seen}");
+}
+
+#[test]
+fn an_item_selected_elsewhere_comes_into_sight_and_may_be_scrolled_away() {
+    let mut window = Window::new(training(), vec2(1280.0, 160.0));
+    window.act(Vec::new());
+    let item = Item::Call(0, 0, 5);
+    assert!(window.place(item).unwrap().y > 160.0);
+    window.state.apply(&Command::Select(Some(item)), &window.workspace);
+    assert!(matches!(window.act(Vec::new())[..], [Command::ScrollBy(_)]));
+    assert!(window.place(item).unwrap().y < 160.0);
+    window.state.apply(&Command::ScrollBy(-1000.0), &window.workspace);
+    assert_eq!(window.act(Vec::new()), [], "scrolling away is not undone");
+    window.state.apply(&Command::ShowSelection, &window.workspace);
+    assert!(matches!(window.act(Vec::new())[..], [Command::ScrollBy(_)]));
+}
+
+#[test]
+fn the_header_of_a_scrolled_rank_stays_and_takes_clicks() {
+    let mut window = Window::new(training(), vec2(1280.0, 160.0));
+    window.state.apply(&Command::ScrollBy(60.0), &window.workspace);
+    window.act(Vec::new());
+    let step = Item::Step(RANK, 2);
+    window.state.apply(&Command::ShowStep(RANK, 2), &window.workspace);
+    window.click(pos2(700.0, 24.0 + 17.0), PRIMARY);
+    assert_eq!(window.state.selected, Some(step));
+    window.time_passes();
+    assert_eq!(window.click(pos2(14.0, 24.0 + 17.0), PRIMARY), [Command::ToggleLane(LaneKey::Rank(RANK))]);
+}
+
+#[test]
+fn what_is_scrolled_under_a_bar_above_does_not_feel_the_pointer() {
+    let mut window = Window::new(training(), vec2(1280.0, 160.0));
+    let lane_y = window.beside(|lane| lane.key == LaneKey::Compute(RANK)).y;
+    window.bar_pt = 40.0;
+    // Its middle is then under the middle of the bar.
+    window.state.scroll_y_pt = lane_y + 20.0;
+    window.act(Vec::new());
+    let mut shapes = |at| {
+        window.act(vec![Event::PointerMoved(at)]);
+        window.act(Vec::new());
+        window.shapes
+    };
+    let outside = shapes(pos2(5000.0, 5000.0));
+    assert_eq!(shapes(pos2(80.0, 20.0)), outside);
+    assert!(shapes(pos2(80.0, 80.0)) > outside, "the header");
+}
+
+#[test]
 fn a_double_click_on_a_step_shows_the_step() {
     let mut window = window();
     let at = window.place(Item::Step(RANK, 4)).unwrap();

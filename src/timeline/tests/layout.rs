@@ -6,7 +6,7 @@ use crate::timeline::layout::{Lane, Layout};
 use crate::timeline::testing::{AUTOGRAD, MAIN, training, workspace_of};
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{OpKind, RawCall};
-use crate::view::{Command, LaneKey, RankId, ViewState, Workspace};
+use crate::view::{Command, LaneKey, OpLane, RankId, ViewState, Workspace};
 use std::sync::Arc;
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
@@ -56,17 +56,43 @@ fn switches_and_a_collapsed_rank_leave_lanes_out() {
 fn an_expanded_lane_is_followed_by_its_streams_and_threads() {
     let workspace = training();
     let mut state = ViewState::open(&workspace);
-    for lane in
-        [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Launches(0, 0), LaneKey::OsRuntime(0, 0)]
-    {
+    for lane in [
+        LaneKey::Compute(RANK),
+        LaneKey::Communication(RANK),
+        LaneKey::Copies(RANK),
+        LaneKey::Launches(0, 0),
+        LaneKey::OsRuntime(0, 0),
+    ] {
         state.apply(&Command::ToggleLane(lane), &workspace);
     }
     let keys = keys(&workspace, &state);
     let after = |key: LaneKey| keys[keys.iter().position(|k| *k == key).unwrap() + 1];
-    assert_eq!(after(LaneKey::Compute(RANK)), LaneKey::Stream(RANK, 0), "stream 7 is mostly compute");
-    assert_eq!(after(LaneKey::Communication(RANK)), LaneKey::Stream(RANK, 1));
+    assert_eq!(after(LaneKey::Compute(RANK)), LaneKey::Stream(RANK, 0, OpLane::Compute));
+    assert_eq!(after(LaneKey::Communication(RANK)), LaneKey::Stream(RANK, 1, OpLane::Communication));
+    assert_eq!(after(LaneKey::Copies(RANK)), LaneKey::Stream(RANK, 0, OpLane::Copies), "copies on stream 7 too");
     assert_eq!(after(LaneKey::Launches(0, 0)), LaneKey::Api(0, 0));
     assert_eq!(after(LaneKey::OsRuntime(0, 0)), LaneKey::Os(0, 2));
+}
+
+#[test]
+fn the_streams_of_a_lane_hold_together_what_the_lane_holds() {
+    let workspace = training();
+    let mut state = ViewState::open(&workspace);
+    let groups = [LaneKey::Compute(RANK), LaneKey::Communication(RANK), LaneKey::Copies(RANK)];
+    for lane in groups {
+        state.apply(&Command::ToggleLane(lane), &workspace);
+    }
+    let mut cache = Cache::default();
+    let layout = Layout::of(&workspace, &state, &mut cache, 0.0);
+    let held = |lane: &Lane| -> usize {
+        let rows = cache.rows(lane.rows_key().unwrap()).unwrap();
+        rows.rows.iter().map(super::super::row::Row::len).sum()
+    };
+    for group in groups {
+        let at = layout.lanes.iter().position(|lane| lane.key == group).unwrap();
+        let streams = layout.lanes[at + 1..].iter().take_while(|lane| matches!(lane.key, LaneKey::Stream(..)));
+        assert_eq!(streams.map(held).sum::<usize>(), held(&layout.lanes[at]), "{group:?}");
+    }
 }
 
 #[test]
@@ -181,9 +207,30 @@ fn gpu_lanes_grow_into_the_room_there_is() {
     };
     let (least, low) = height(0.0);
     assert_eq!(height(least), (least, low));
+    for room in 0..200 {
+        let room_pt = least + room as f32 * 3.0;
+        assert!(height(room_pt).0 <= room_pt, "lanes outgrow {room_pt}");
+    }
     let (more, higher) = height(least + 60.0);
     assert!(higher > low && more <= least + 60.0, "{more} {least}");
-    assert!(height(5_000.0).0 < least * 1.6);
+    assert!((least * 1.6..least * 3.0).contains(&height(5_000.0).0), "then the others grow too");
+}
+
+#[test]
+fn a_header_stays_at_the_top_until_the_next_rank_pushes_it_out() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    let layout = Layout::of(&workspace, &state, &mut Cache::default(), 0.0);
+    let header = layout.lanes[0].clone();
+    let top = |scroll_pt| layout.sticky(scroll_pt, 400.0).map(|lane| lane.top_pt);
+    assert_eq!(top(0.0), None);
+    assert_eq!(top(50.0), Some(50.0));
+    assert_eq!(top(layout.height_pt - 10.0), Some(layout.height_pt - header.height_pt));
+    assert_eq!(top(layout.height_pt), None);
+    assert_eq!(layout.sticky(50.0, 60.0), None, "it would take most of the room");
+    let seen = |y_pt| layout.seen_at(y_pt, layout.sticky(50.0, 400.0)).map(|lane| lane.key);
+    assert_eq!(seen(60.0), Some(header.key));
+    assert_ne!(seen(90.0), Some(header.key));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::timeline::ink::Ink;
 use crate::timeline::layout::Layout;
 use crate::timeline::select::Linked;
 use crate::timeline::testing::workspace_of;
-use crate::timeline::{hit, marks, steps};
+use crate::timeline::{hit, marks, steps, tooltip};
 use crate::trace::testing::Fixture;
 use crate::units::Span;
 use crate::view::{Item, LaneKey, RankId, ViewState, Viewport, Workspace};
@@ -144,6 +144,37 @@ fn a_listed_gap_and_an_exposed_call_never_vanish() {
     assert_eq!((gap.len(), exposed.len()), (1, 1));
     assert!(gap[0].1 - gap[0].0 >= 2.0 && exposed[0].1 - exposed[0].0 >= 2.0);
     assert!((gap[0].0 - 401.0).abs() < 3.0 && (exposed[0].0 - 601.0).abs() < 3.0, "{gap:?} {exposed:?}");
+}
+
+#[test]
+fn exposed_kernels_keep_their_hatch_when_they_are_drawn_as_one() {
+    let mut fixture = Fixture::new();
+    for at in 0..16_000 {
+        fixture.kernel(NCCL, 20, at * 4, at * 4 + 2);
+    }
+    let mut scene = Scene::new(fixture, Span::new(0, 128_000));
+    let list = scene.drawn(LaneKey::Communication(RANK));
+    let hatches: Vec<(f32, f32)> = list.hatches.iter().map(|area| (area.x0, area.x1)).collect();
+    let [(x0, x1)] = hatches[..] else { panic!("{hatches:?}") };
+    assert!(x0.abs() < 2.0 && (x1 - 500.0).abs() < 2.0, "{x0} {x1}");
+}
+
+#[test]
+fn short_gaps_everywhere_do_not_look_like_one_long_gap() {
+    let mut fixture = Fixture::new();
+    for at in 0..2_000 {
+        fixture.kernel("gemm", 7, at * 100_000, at * 100_000 + 97_000);
+    }
+    let mut scene = Scene::new(fixture, Span::new(0, 200_000_000));
+    let list = scene.drawn(LaneKey::Idle(RANK));
+    let bars: Vec<&Block> = list.data.iter().filter(|block| block.tone == Tone::Solid(Ink::IDLE)).collect();
+    assert!(!bars.is_empty() && bars.iter().all(|bar| bar.y1 - bar.y0 <= 2.0), "three in a hundred is low");
+    assert_eq!(with_tone(&list.marks, Tone::Half(Ink::IDLE)), []);
+    assert!(with_tone(&list.marks, Tone::Faint(Ink::IDLE)).len() > 400, "but every listed gap leaves a trace");
+    let hit = scene.hit(LaneKey::Idle(RANK), 500.0).unwrap();
+    let text = scene.with(|frame, _, _| tooltip::text(frame, &hit));
+    assert!(text.title.ends_with(" gaps drawn as one"), "{}", text.title);
+    assert!(text.lines.iter().any(|(name, value)| *name == "Idle" && value.ends_with('%')), "{:?}", text.lines);
 }
 
 #[test]
