@@ -32,6 +32,7 @@ pub mod state;
 mod status;
 mod step_chart;
 mod steps;
+mod store;
 pub mod theme;
 mod toolbar;
 mod welcome;

@@ -5,8 +5,9 @@ use super::fetch::Fetcher;
 use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
-use super::settings::{KEY, Settings};
+use super::settings::Settings;
 use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
+use super::store::Store;
 use super::{keys, theme};
 use crate::format;
 use crate::raster;
@@ -31,6 +32,7 @@ pub struct Window {
     wake: Wake,
     looks: Option<(Theme, u16)>,
     titled: u64,
+    store: Store,
 }
 
 #[derive(Clone)]
@@ -58,9 +60,17 @@ impl Window {
             wake: Wake(wake),
             looks: None,
             titled: 0,
+            store: Store::default(),
         };
         window.follow_looks(ctx);
         window
+    }
+
+    /// The same window, whose settings are kept in `store`.
+    #[must_use]
+    pub(super) fn remembering(mut self, store: Store) -> Self {
+        self.store = store;
+        self
     }
 
     /// What is open and shown.
@@ -101,6 +111,7 @@ impl Window {
             self.apply(ui.ctx(), command);
         }
         self.follow_looks(ui.ctx());
+        self.follow_size(ui.ctx());
     }
 
     /// Takes over what other threads have finished.
@@ -142,6 +153,19 @@ impl Window {
             theme::apply(ctx, wanted.0);
             ctx.set_zoom_factor(f32::from(wanted.1) / 100.0);
             ctx.request_repaint();
+        }
+    }
+
+    /// Remembers the size of the window while it is neither maximized nor covers the screen.
+    fn follow_size(&mut self, ctx: &Context) {
+        let size = ctx.input(|input| {
+            let viewport = input.viewport();
+            let whole = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
+            viewport.inner_rect.map(|rect| rect.size()).filter(|_| !whole && viewport.minimized != Some(true))
+        });
+        if let Some(size) = size {
+            let size = size * ctx.zoom_factor();
+            self.state.settings.resized(size.x, size.y);
         }
     }
 
@@ -192,8 +216,12 @@ impl eframe::App for Window {
         self.frame(ui);
     }
 
-    fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        storage.set_string(KEY, self.state.settings.to_text());
+    fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        self.store.write(&self.state.settings);
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
     }
 
     fn clear_color(&self, _visuals: &egui::Visuals) -> [f32; 4] {
