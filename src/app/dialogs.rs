@@ -84,7 +84,7 @@ fn choose(question: &PathQuestion) -> Option<Command> {
     match question {
         PathQuestion::Open => {
             let paths: Vec<PathBuf> = dialog
-                .set_title("Open captures")
+                .set_title("Open captures beside what is open")
                 .add_filter("Nsight Systems exports and captures", &["sqlite", "db", "sqlite3", "nsys-rep", "qdrep"])
                 .add_filter("All files", &["*"])
                 .pick_files()?;

@@ -34,6 +34,7 @@ mod step_chart;
 mod steps;
 mod store;
 pub mod theme;
+pub mod toast;
 mod toolbar;
 mod welcome;
 mod window;

@@ -8,6 +8,7 @@ use super::picture::{self, PictureOptions};
 use super::settings::Settings;
 use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
 use super::store::Store;
+use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
 use crate::raster;
@@ -28,7 +29,7 @@ pub struct Window {
     state: AppState,
     caches: Caches,
     dialogs: Dialogs,
-    pictures: (SyncSender<String>, Receiver<String>),
+    pictures: (SyncSender<Message>, Receiver<Message>),
     wake: Wake,
     looks: Option<(Theme, u16)>,
     titled: u64,
@@ -80,7 +81,7 @@ impl Window {
 
     /// Opens these first.
     pub fn start(&mut self, all: Vec<What>) {
-        self.state.jobs.start(all);
+        self.state.start(all);
     }
 
     /// Applies a command as if the user had asked for it.
@@ -134,10 +135,12 @@ impl Window {
 
     fn keys(&self, ctx: &Context, commands: &mut Vec<Command>) {
         let covered = self.state.overlay.is_some() || !self.state.notices.is_empty();
+        let loading = self.state.workspace.docs.is_empty() && self.state.jobs.is_busy();
         for command in keys::pressed(ctx, &self.state.view, &self.state.workspace) {
             match command {
                 // Escape closes what lies on top before it clears the selection.
                 Command::Select(None) if covered => commands.push(Command::Dismiss),
+                Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
                 Command::ToggleHelp | Command::Quit => commands.push(command),
                 _ if covered => {}
@@ -194,15 +197,15 @@ impl Window {
         let work = move || {
             let image = picture::render(&workspace, &view, &options);
             let message = match raster::png::write(&image, &path) {
-                Ok(()) => format!("Saved {}", path.display()),
-                Err(error) => format!("Picture not saved: {error}"),
+                Ok(()) => Message::done(format!("Saved {}", path.display())),
+                Err(error) => Message::refused(format!("Picture not saved: {error}")),
             };
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(message);
             (wake.0)();
         };
         if std::thread::Builder::new().name("picture".to_owned()).spawn(work).is_err() {
-            self.state.status = Some("Picture not saved: no thread could be started".to_owned());
+            self.state.status = Some(Message::refused("Picture not saved: no thread could be started"));
         }
     }
 }

@@ -44,6 +44,20 @@ fn a_failed_file_shows_why_and_keeps_what_is_open() {
 }
 
 #[test]
+fn every_file_of_a_batch_that_failed_is_named() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    let paths = ["/x/bad.sqlite", "/x/rank0.sqlite", "/x/rep.nsys-rep", "/x/worse.sqlite"];
+    driven.send(Command::Open(paths.map(PathBuf::from).to_vec()));
+    driven.wait(|window| window.state().notices.len() == 2);
+    assert!(driven.shows("rep.nsys-rep has to be converted first") && driven.shows("1 more message"));
+    driven.click("Close");
+    assert!(driven.shows("Could not open 2 files") && driven.shows("bad.sqlite is a text file"));
+    assert!(driven.shows("worse.sqlite is empty"));
+    driven.click("Close");
+    assert_eq!((driven.window().state().notices.len(), driven.window().state().workspace.docs.len()), (0, 1));
+}
+
+#[test]
 fn the_message_of_a_failed_file_fits_a_small_window() {
     let mut driven = Driven::empty(500.0, 300.0);
     driven.send(Command::Open(vec!["/x/bad.sqlite".into()]));
@@ -131,7 +145,8 @@ fn the_view_is_saved_as_a_picture() {
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (1280, 720));
     driven.send(Command::SavePictureTo(folder.path().join("nowhere/view.png")));
-    driven.wait(|window| window.state().status.as_ref().is_some_and(|text| text.contains("not saved")));
+    driven.wait(|window| window.state().status.as_ref().is_some_and(|message| !message.good));
+    assert!(driven.shows("Picture not saved"));
     driven.send(Command::ShowAll);
     assert_eq!(driven.window().state().status, None, "the next command clears the message");
 }
