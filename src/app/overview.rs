@@ -1,4 +1,4 @@
-//! The overview tab: where the chosen rank's time went, in the whole capture, the visible span and the typical step.
+//! The overview tab: where the chosen rank's time went, in its whole GPU span, the visible or selected span and the typical step.
 
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
@@ -58,10 +58,19 @@ fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comm
 }
 
 fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
-    let mut columns = vec![
-        ("Capture", "From the first to the last operation of the rank.".to_owned(), chosen.numbers.whole),
-        ("Visible", "The part of it that is on screen.".to_owned(), chosen.numbers.partition(chosen.visible(cx.view))),
-    ];
+    let whole = "From the first to the last GPU operation of the rank.".to_owned();
+    let here = match chosen.selected(cx.view) {
+        Some(span) => {
+            let tip =
+                "The span selected on the timeline. Time before the first and after the last GPU operation is idle.";
+            ("Selected", tip.to_owned(), chosen.numbers.partition(span))
+        }
+        None => {
+            let visible = chosen.numbers.partition(chosen.visible(cx.view));
+            ("Visible", "The part of the GPU span that is on screen.".to_owned(), visible)
+        }
+    };
+    let mut columns = vec![("GPU span", whole, chosen.numbers.whole), here];
     if let Some(steps) = chosen.steps() {
         let tip = format!(
             "Mean over the {} typical steps: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
@@ -84,6 +93,9 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
     table(ui, cx, &columns);
 }
 
+/// What the last row of the table is.
+const LENGTH: &str = "Length of the window. The five parts above sum to it exactly.";
+
 fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
     let builder = grid(ui, "parts", columns.len());
     let head = builder.header(24.0, |mut row| {
@@ -91,7 +103,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
         for (title, tip, _) in columns {
             number(&mut row, |ui| {
                 // "Typical step" is "Typical" where the column is narrow.
-                let short = title.split(' ').next().unwrap_or(title);
+                let short = if title.starts_with("GPU") { title } else { title.split(' ').next().unwrap_or(title) };
                 let shown = if ui.available_width() < 84.0 { short } else { title };
                 ui.label(RichText::new(shown).weak()).on_hover_text(tip);
             });
@@ -107,7 +119,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                 for (_, _, split) in columns {
                     let known = part.share(split);
                     number(&mut row, |ui| {
-                        ui.label(format::percent(known));
+                        ui.label(format::percent(known)).on_hover_text(explain(part, split));
                         let length = format::duration_or_unknown(known.map(|_| part.of(split)));
                         ui.label(RichText::new(length).small().weak()).on_hover_text(explain(part, split));
                     });
@@ -117,11 +129,11 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
         body.row(24.0, |mut row| {
             row.col(|ui| {
                 ui.add_space(18.0);
-                ui.label(RichText::new("Length").weak());
+                ui.label(RichText::new("Length").weak()).on_hover_text(LENGTH);
             });
             for (_, _, split) in columns {
                 number(&mut row, |ui| {
-                    ui.label(format::duration(split.span_ns));
+                    ui.label(format::duration(split.span_ns)).on_hover_text(LENGTH);
                 });
             }
         });
@@ -180,9 +192,9 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
                 });
                 let texts =
                     [format::count(sum.count), format::duration(sum.total_ns), format::duration(sum.exposed_ns)];
-                for text in texts {
+                for (text, (_, tip)) in texts.into_iter().zip(heads) {
                     number(&mut row, |ui| {
-                        ui.label(text);
+                        ui.label(text).on_hover_text(tip);
                     });
                 }
             });

@@ -1,6 +1,7 @@
 //! Screens, messages, menus.
 
 use crate::harness::Driven;
+use egui_kittest::kittest::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stepscope::app::settings::Settings;
@@ -94,11 +95,27 @@ fn menus_close_all_files() {
 }
 
 #[test]
+fn every_menu_fits_a_small_window_at_twice_the_scale() {
+    let mut driven = Driven::open();
+    driven.harness.set_size([640.0, 400.0].into());
+    driven.settle();
+    driven.click("View");
+    for name in ["Zoom", "Steps", "Theme", "Scale", "Show capture", "NVTX rows"] {
+        let found = driven.harness.query_all_by_label_contains(name).map(|node| node.rect()).collect::<Vec<_>>();
+        assert!(!found.is_empty(), "{name}");
+        assert!(found.iter().all(|rect| rect.bottom() <= 400.0 && rect.right() <= 640.0), "{name}: {found:?}");
+    }
+}
+
+#[test]
 fn help_lists_every_shortcut_of_the_table() {
     let mut driven = Driven::open();
     driven.send(Command::ToggleHelp);
     for shortcut in stepscope::view::shortcuts::SHORTCUTS {
         assert!(driven.shows(shortcut.help), "{}", shortcut.help);
+    }
+    for action in ["Shift+drag", "Drag on the ruler", "Middle click", "Wheel"] {
+        assert!(driven.shows(action), "{action}");
     }
     driven.send(Command::ToggleHelp);
     driven.send(Command::ToggleAbout);
