@@ -41,6 +41,8 @@ pub const SIDE_PT: (f32, f32) = (300.0, 432.0);
 const SMALL_PT: f32 = 900.0;
 /// See [`SMALL_PT`].
 const SMALL_SHARE: f32 = 0.38;
+/// Narrower than this, in points, the side panel cannot show its tabs.
+const NARROWEST_PT: f32 = 232.0;
 /// Smallest and default height of the details panel, in points.
 const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
@@ -86,7 +88,8 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
     if cx.settings.side {
         let width = ui.available_width();
-        let widest = if width <= SMALL_PT { width * SMALL_SHARE } else { (width * 0.6).max(SIDE_PT.0) };
+        let widest =
+            if width <= SMALL_PT { (width * SMALL_SHARE).max(NARROWEST_PT) } else { (width * 0.6).max(SIDE_PT.0) };
         egui::Panel::right("side")
             .frame(padded)
             .default_size(SIDE_PT.1.min(width * 0.42).min(widest))

@@ -90,7 +90,9 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         });
     }
     ui.add_space(8.0);
-    table(ui, cx, &columns);
+    // Where there is no room for all of them, the bars above still show the first.
+    let shown = columns.len().min(numbers_fitting(ui));
+    table(ui, cx, columns.split_at(columns.len() - shown).1);
 }
 
 /// What the last row of the table is.
@@ -103,7 +105,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
         for (title, tip, _) in columns {
             number(&mut row, |ui| {
                 // "Typical step" is "Typical" where the column is narrow.
-                let short = if title.starts_with("GPU") { title } else { title.split(' ').next().unwrap_or(title) };
+                let short = title.split(' ').next().unwrap_or(title);
                 let shown = if ui.available_width() < 84.0 { short } else { title };
                 ui.label(RichText::new(shown).weak()).on_hover_text(tip);
             });
@@ -140,9 +142,18 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
     });
 }
 
+/// Room of the names in a table, and of the narrowest column of numbers.
+const NAMES_PT: f32 = 128.0;
+const NUMBER_PT: f32 = 52.0;
+
+/// Columns of numbers that fit beside the names, at least one.
+fn numbers_fitting(ui: &Ui) -> usize {
+    (((ui.available_width() - NAMES_PT) / (NUMBER_PT + 8.0)) as usize).max(1)
+}
+
 /// A table as wide as there is room: one column of names, then `numbers` right-aligned ones.
 fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
-    let width = ((ui.available_width() - 128.0) / numbers as f32 - 8.0).clamp(52.0, 120.0);
+    let width = ((ui.available_width() - NAMES_PT) / numbers as f32 - 8.0).clamp(NUMBER_PT, 120.0);
     TableBuilder::new(ui)
         .id_salt(name)
         .vscroll(false)
@@ -174,11 +185,13 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         ("Total", "Sum of their durations. Kernels may overlap each other."),
         ("Exposed", Part::Exposed.definition()),
     ];
-    let head = grid(ui, "collectives", heads.len()).header(24.0, |mut row| {
+    let shown = heads.len().min(numbers_fitting(ui));
+    let hidden = heads.len() - shown;
+    let head = grid(ui, "collectives", shown).header(24.0, |mut row| {
         row.col(|ui| {
             ui.label(RichText::new("Kind").weak());
         });
-        for (title, tip) in heads {
+        for (title, tip) in heads.into_iter().skip(hidden) {
             number(&mut row, |ui| {
                 ui.label(RichText::new(title).weak()).on_hover_text(tip);
             });
@@ -192,7 +205,7 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
                 });
                 let texts =
                     [format::count(sum.count), format::duration(sum.total_ns), format::duration(sum.exposed_ns)];
-                for (text, (_, tip)) in texts.into_iter().zip(heads) {
+                for (text, (_, tip)) in texts.into_iter().zip(heads).skip(hidden) {
                     number(&mut row, |ui| {
                         ui.label(text).on_hover_text(tip);
                     });

@@ -69,8 +69,14 @@ fn a_small_window_keeps_most_of_its_width_for_the_timeline() {
     let mut driven = Driven::empty(800.0, 600.0);
     driven.send(Command::OpenDemo);
     driven.wait(|window| !window.state().workspace.docs.is_empty());
-    let left = driven.harness.get_by_label("Overview").rect().left();
-    assert!(left >= 800.0 * 0.62, "{left}");
+    let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+    assert!(left(&driven) >= 800.0 * 0.62, "{}", left(&driven));
+    for width in [900.0, 720.0, 560.0, 480.0] {
+        driven.harness.set_size([width, 600.0].into());
+        driven.settle();
+        let cells = driven.harness.query_all_by_label_contains(" %").map(|node| node.rect().right());
+        assert!(cells.fold(0.0, f32::max) <= width, "at {width} points numbers leave the window");
+    }
 }
 
 #[test]
