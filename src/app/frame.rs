@@ -36,13 +36,15 @@ impl Caches {
 }
 
 /// Smallest and default width of the side panel, in points.
-pub const SIDE_PT: (f32, f32) = (300.0, 432.0);
+pub const SIDE_PT: (f32, f32) = (336.0, 432.0);
 /// Up to this width of the window, in points, the side panel takes at most [`SMALL_SHARE`] of it.
 const SMALL_PT: f32 = 900.0;
 /// See [`SMALL_PT`].
 const SMALL_SHARE: f32 = 0.38;
 /// Narrower than this, in points, the side panel cannot show its tabs.
 const NARROWEST_PT: f32 = 232.0;
+/// Narrower windows, in points, have no room for the side panel beside the timeline.
+const BESIDE_FROM_PT: f32 = 520.0;
 /// Smallest and default height of the details panel, in points.
 const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
@@ -86,7 +88,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
 
 fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
-    if cx.settings.side {
+    if cx.settings.side && ui.available_width() >= BESIDE_FROM_PT {
         let width = ui.available_width();
         let widest =
             if width <= SMALL_PT { (width * SMALL_SHARE).max(NARROWEST_PT) } else { (width * 0.6).max(SIDE_PT.0) };
