@@ -90,9 +90,13 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         });
     }
     ui.add_space(8.0);
-    // Where there is no room for all of them, the bars above still show the first.
-    let shown = columns.len().min(numbers_fitting(ui));
-    table(ui, cx, columns.split_at(columns.len() - shown).1);
+    // Where there is no room for all of them, what follows the view stays; the bars above still show the others.
+    let shown = match numbers_fitting(ui) {
+        1 => columns.get(1..2),
+        2 => columns.get(1..),
+        _ => None,
+    };
+    table(ui, cx, shown.unwrap_or(&columns));
 }
 
 /// What the last row of the table is.
