@@ -86,11 +86,12 @@ impl Window {
 
     /// Applies a command as if the user had asked for it.
     pub fn apply(&mut self, ctx: &Context, command: Command) {
+        let beside = !self.state.workspace.docs.is_empty();
         match self.state.apply(command) {
             None => {}
-            Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open),
-            Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture),
-            Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report)),
+            Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open, beside),
+            Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture, beside),
+            Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report), beside),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
