@@ -44,6 +44,12 @@ done
 export DISPLAY=":$display" LIBGL_ALWAYS_SOFTWARE=1
 # Settings of the user are neither read nor written.
 export XDG_DATA_HOME="$work/data" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
+# What an earlier run left may be damaged; the program starts with sane values all the same.
+mkdir -p "$XDG_DATA_HOME/stepscope"
+cat >"$XDG_DATA_HOME/stepscope/app.ron" <<'END'
+{"egui":"(options:(zoom_factor:0.0))","window":"(inner_size_points:Some((x:1.0,y:1.0)),inner_position_pixels:Some((x:-9999.0,y:-9999.0)))"}
+END
+echo '{"window_width_pt":1,"window_height_pt":-4,"scale_percent":0}' >"$XDG_DATA_HOME/stepscope/settings.json"
 unset WAYLAND_DISPLAY WAYLAND_SOCKET
 for _ in $(seq 50); do
     xdotool getdisplaygeometry >/dev/null 2>&1 && break
@@ -150,4 +156,5 @@ wait "$app" || code=$?
 app=''
 [ "$code" = 0 ] || fail "the program ended with code $code"
 if grep -q 'panicked' "$work/stderr"; then fail "the program panicked"; fi
+grep -q '"scale_percent":100' "$XDG_DATA_HOME/stepscope/settings.json" || fail "the settings were not written in order"
 echo "window test passed"

@@ -23,6 +23,9 @@ pub struct Cx<'a> {
     pub revision: u64,
 }
 
+/// With more steps in view than this, the one in the middle is an arbitrary one.
+const FEW_STEPS: usize = 3;
+
 /// The rank that the panels speak about.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen<'a> {
@@ -57,6 +60,21 @@ impl<'a> Chosen<'a> {
         let middle_ns = view.viewport.middle_ns() as i64 - self.doc.offset_ns;
         let begun = steps.partition_point(|step| step.window.start_ns <= middle_ns);
         Some(begun.saturating_sub(1).min(steps.len() - 1))
+    }
+
+    /// The selected span on the document's own clock.
+    pub fn selected(&self, view: &ViewState) -> Option<Span> {
+        Some(view.selected_span?.shifted(self.doc.offset_ns.saturating_neg()))
+    }
+
+    /// The step that the view is about: the selected one; else the one in the middle while few are in view.
+    pub fn step_meant(&self, view: &ViewState, workspace: &Workspace) -> Option<usize> {
+        let steps = &self.steps()?.steps;
+        let visible = self.visible(view);
+        let first = steps.partition_point(|step| step.window.end_ns <= visible.start_ns);
+        let last = steps.partition_point(|step| step.window.start_ns < visible.end_ns);
+        let few = last.saturating_sub(first) <= FEW_STEPS;
+        view.selected_step(self.id, workspace).or_else(|| self.step_in_view(view).filter(|_| few))
     }
 
     /// The visible span on the document's own clock, cut to the rank's span; empty when the rank is out of view.

@@ -7,7 +7,7 @@ use super::fetch::{Fetcher, Fields};
 use crate::format;
 use crate::trace::Field;
 use crate::view::{Command, Item};
-use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
@@ -19,8 +19,10 @@ pub struct Details {
 
 /// Width of the column with computed facts.
 const FACTS_PT: f32 = 420.0;
-/// Width of a column of fields.
-const FIELDS_PT: f32 = 280.0;
+/// Smallest width of a column of fields.
+const FIELDS_PT: f32 = 300.0;
+/// Longer values, in characters, take the whole width below the columns.
+const LONG: usize = 26;
 
 /// Draws the panel's content.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Command>) {
@@ -114,27 +116,30 @@ fn buttons(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title));
 }
 
+/// Characters of a value that are shown; "Copy row" has them all.
+const SHOWN: usize = 2000;
+
+fn field_line(ui: &mut Ui, field: &Field) {
+    pair(ui, 132.0, &field.name, &format::one_line(&field.value, SHOWN));
+}
+
 /// All fields of the row, in as many columns as there is room for, read down then across.
 fn fields_table(ui: &mut Ui, fields: &[Field]) {
     let columns = ((ui.available_width() / FIELDS_PT) as usize).clamp(1, 4);
-    let per_column = fields.len().div_ceil(columns).max(1);
+    let width = ui.available_width() / columns as f32;
+    let (long, short): (Vec<&Field>, Vec<&Field>) =
+        fields.iter().partition(|field| columns > 1 && field.value.chars().nth(LONG).is_some());
+    let per_column = short.len().div_ceil(columns).max(1);
     ui.horizontal_top(|ui| {
-        for column in fields.chunks(per_column) {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for column in short.chunks(per_column) {
             ui.vertical(|ui| {
-                ui.set_width(FIELDS_PT - 16.0);
-                ui.spacing_mut().interact_size.y = 16.0;
-                for field in column {
-                    ui.horizontal(|ui| {
-                        ui.allocate_ui(vec2(132.0, 16.0), |ui| {
-                            ui.set_width(132.0);
-                            ui.add(Label::new(RichText::new(&field.name).weak()).truncate());
-                        });
-                        ui.add(Label::new(format::one_line(&field.value, 200)).truncate());
-                    });
-                }
+                ui.set_width(width);
+                column.iter().for_each(|field| field_line(ui, field));
             });
         }
     });
+    long.into_iter().for_each(|field| field_line(ui, field));
     ui.add_space(4.0);
     if ui.add(Button::new("Copy row")).on_hover_text("All fields of the row, one a line").clicked() {
         let text: String = fields.iter().map(|field| format!("{}\t{}\n", field.name, field.value)).collect();

@@ -45,8 +45,8 @@ impl Dialogs {
         Self { sender, receiver, open: false, wake }
     }
 
-    /// Shows the dialog for `question`, unless one is open.
-    pub fn ask(&mut self, question: PathQuestion) {
+    /// Shows the dialog for `question`, unless one is open. `beside` when files are open that others would join.
+    pub fn ask(&mut self, question: PathQuestion, beside: bool) {
         if self.open {
             return;
         }
@@ -54,7 +54,7 @@ impl Dialogs {
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
         let work = move || {
             let asked = Instant::now();
-            let answer = match choose(&question) {
+            let answer = match choose(&question, beside) {
                 Some(command) => Answer::Chosen(command),
                 None if asked.elapsed() < TOO_FAST => Answer::NoDialog(question),
                 None => Answer::Nothing,
@@ -79,12 +79,16 @@ impl Dialogs {
     }
 }
 
-fn choose(question: &PathQuestion) -> Option<Command> {
+fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
     let dialog = rfd::FileDialog::new();
     match question {
         PathQuestion::Open => {
             let paths: Vec<PathBuf> = dialog
-                .set_title("Open captures")
+                .set_title(if beside {
+                    "Open beside what is open (Close all first to replace it)"
+                } else {
+                    "Open captures"
+                })
                 .add_filter("Nsight Systems exports and captures", &["sqlite", "db", "sqlite3", "nsys-rep", "qdrep"])
                 .add_filter("All files", &["*"])
                 .pick_files()?;

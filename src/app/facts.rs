@@ -3,7 +3,7 @@
 //! Computed once per selection. Cost: binary searches, plus a walk over the NVTX ranges that begin before the launch
 //! (at most [`NVTX_WALK`] of them).
 
-use crate::analysis::Class;
+use crate::analysis::{Class, Part, Step, StepEdge};
 use crate::format;
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::Span;
@@ -151,6 +151,7 @@ fn call_facts(workspace: &Workspace, doc_at: usize, process: usize, call: u32) -
         ..Facts::default()
     };
     facts.add_times(api.span(at), doc);
+    add_launched(&mut facts, trace, process, call);
     if let Some(thread) = trace.thread_of_call(process, call).and_then(|thread| trace.threads.get(thread)) {
         facts.add("Thread", thread_text(trace, thread));
         let path = nvtx_path(trace, &thread.nvtx, api.span(at).start_ns);
@@ -159,6 +160,26 @@ fn call_facts(workspace: &Workspace, doc_at: usize, process: usize, call: u32) -
         }
     }
     Some(facts)
+}
+
+/// What the call launched. Cost: one look at every operation of the process.
+fn add_launched(facts: &mut Facts, trace: &Trace, process: usize, call: u32) {
+    let ranks = trace.ranks.iter().filter(|rank| rank.process == process);
+    let mut launched = ranks.flat_map(|rank| {
+        let ops = rank.ops.launch.iter().enumerate().filter(move |(_, launch)| **launch == call);
+        ops.map(move |(op, _)| (rank, op))
+    });
+    let Some((rank, op)) = launched.next() else { return };
+    let name = rank.ops.name.get(op).map_or("", |name| trace.op_short_name(*name));
+    let mut text = format!("{name}, {}", format::duration(rank.ops.span(op).len_ns()));
+    if let Some(stream) = rank.ops.stream.get(op).and_then(|at| rank.streams.get(usize::from(*at))) {
+        text.push_str(&format!(", stream {}", stream.id));
+    }
+    let others = launched.count();
+    if others > 0 {
+        text.push_str(&format!(", and {} more", format::count(others as u64)));
+    }
+    facts.add("Launched", text);
 }
 
 fn range_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize, mark: bool) -> Option<Facts> {
@@ -236,10 +257,29 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     let step = doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step)?;
     let mut facts = Facts { kind: "Step", title: step.name.clone(), ..Facts::default() };
     facts.add_times(step.window, doc);
+    facts.add("Window", format!("{} ns", grouped(step.window.len_ns())));
+    for part in Part::ALL {
+        let share = format::percent(part.share(&step.parts));
+        facts.add(part.text(), format!("{} ns  ({share})", grouped(part.of(&step.parts))));
+    }
+    facts.add("Note", step_note(step));
     facts.add("Rank", rank_text(&doc.trace, rank));
-    facts.add("NVTX range", format::duration(step.range.len_ns()));
-    facts.add("Operations", format::count(step.gpu_ops));
+    if step.range != step.window {
+        facts.add("NVTX range", format::duration(step.range.len_ns()));
+    }
+    facts.add("Launched on its stream", format!("{} operations", format::count(step.gpu_ops)));
     Some(facts)
+}
+
+/// What sets a step apart, in words.
+const fn step_note(step: &Step) -> &'static str {
+    match step.edge {
+        Some(StepEdge::WarmUp) => "warm-up: the first step, longer than 1.5 times the median",
+        Some(StepEdge::Cut) => "cut: the capture starts or ends inside it",
+        Some(StepEdge::Outlier) => "outlier: longer than 1.5 times the median",
+        None if step.typical => "typical: counts for the typical step",
+        None => "not typical: more than 20 % off the median",
+    }
 }
 
 fn row_of(doc: usize, table: TableKind, rows: &RowNumbers, at: usize) -> Option<(usize, RowRef)> {
@@ -307,6 +347,32 @@ mod tests {
         assert_eq!(value(&facts, "From end of call to start"), Some("8 ns"));
         assert!(facts.row.is_some_and(|(doc, row)| doc == 0 && row.table == TableKind::Kernel));
         assert!(facts.as_text().contains("Stream\t7"));
+    }
+
+    #[test]
+    fn a_call_tells_what_it_launched() {
+        let mut fixture = Fixture::new();
+        fixture.launched("gemm", 7, 1, 20, 30, 45).call("cudaDeviceSynchronize", 1, 50, 60, None);
+        let workspace = workspace(&mut fixture);
+        let facts = |call| Facts::of(Item::Call(0, 0, call), &workspace).unwrap();
+        assert_eq!(value(&facts(0), "Launched"), Some("gemm, 15 ns, stream 7"));
+        assert_eq!(value(&facts(1), "Launched"), None);
+    }
+
+    #[test]
+    fn a_step_tells_its_window_its_parts_and_what_sets_it_apart() {
+        let mut fixture = Fixture::new();
+        for step in 0..3 {
+            let at = step * 1000;
+            fixture.range(&format!("step {step}"), 1, at, at + 1000);
+            fixture.launched("gemm", 7, 1, at + 10, at + 200, at + 900);
+        }
+        let workspace = workspace(&mut fixture);
+        let facts = Facts::of(Item::Step(RankId { doc: 0, rank: 0 }, 1), &workspace).unwrap();
+        assert_eq!(value(&facts, "Window"), Some("1\u{2009}000 ns"));
+        assert_eq!(value(&facts, "Compute only"), Some("700 ns  (70.0 %)"));
+        assert_eq!(value(&facts, "Idle"), Some("300 ns  (30.0 %)"));
+        assert!(value(&facts, "Note").unwrap().starts_with("typical"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::details::{self, Details};
 use super::menu::PANELS;
 use super::state::AppState;
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, status, toolbar, welcome};
+use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
@@ -36,9 +36,17 @@ impl Caches {
 }
 
 /// Smallest and default width of the side panel, in points.
-pub const SIDE_PT: (f32, f32) = (300.0, 432.0);
+pub const SIDE_PT: (f32, f32) = (336.0, 432.0);
+/// Up to this width of the window, in points, the side panel takes at most [`SMALL_SHARE`] of it.
+const SMALL_PT: f32 = 900.0;
+/// See [`SMALL_PT`].
+const SMALL_SHARE: f32 = 0.38;
+/// Narrower than this, in points, the side panel cannot show its tabs.
+const NARROWEST_PT: f32 = 232.0;
+/// Narrower windows, in points, have no room for the side panel beside the timeline.
+const BESIDE_FROM_PT: f32 = 520.0;
 /// Smallest and default height of the details panel, in points.
-const DETAILS_PT: (f32, f32) = (72.0, 188.0);
+const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
 /// Draws the whole window and pushes what the user asks for.
 pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
@@ -52,7 +60,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     };
     let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
     egui::Panel::top("toolbar").frame(bar).show(ui, |ui| toolbar::show(ui, &cx, out));
-    egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, state.status.as_deref(), out));
+    egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, out));
     if state.workspace.docs.is_empty() {
         let frame = Frame::new().fill(cx.palette.background).inner_margin(Margin::same(16));
         CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -69,6 +77,9 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         }
     }
     overlays::show(ui, state, &mut caches.typed, out);
+    if let Some(message) = &state.status {
+        toast::show(ui, &cx, message);
+    }
     let dropping = ui.input(|input| input.raw.hovered_files.len());
     if dropping > 0 {
         loading::drop_target(ui, cx.palette, dropping);
@@ -77,12 +88,14 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
 
 fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
-    if cx.settings.side {
-        let widest = (ui.available_width() * 0.6).max(SIDE_PT.0);
+    if cx.settings.side && ui.available_width() >= BESIDE_FROM_PT {
+        let width = ui.available_width();
+        let widest =
+            if width <= SMALL_PT { (width * SMALL_SHARE).max(NARROWEST_PT) } else { (width * 0.6).max(SIDE_PT.0) };
         egui::Panel::right("side")
             .frame(padded)
-            .default_size(SIDE_PT.1.min(ui.available_width() * 0.42))
-            .size_range(SIDE_PT.0..=widest)
+            .default_size(SIDE_PT.1.min(width * 0.42).min(widest))
+            .size_range(SIDE_PT.0.min(widest)..=widest)
             .show(ui, |ui| side(ui, cx, &mut caches.steps, out));
     }
     if cx.settings.details && cx.view.selected.is_some() {
@@ -90,7 +103,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
         egui::Panel::bottom("details")
             .frame(padded)
             .resizable(true)
-            .default_size(DETAILS_PT.1)
+            .default_size(DETAILS_PT.1.min(ui.available_height() * 0.32))
             .size_range(DETAILS_PT.0..=tallest)
             .show(ui, |ui| {
                 details::show(ui, cx, &mut caches.details, out);

@@ -25,6 +25,8 @@ pub enum Icon {
     Moon,
     /// Exclamation mark in a triangle.
     Warning,
+    /// Check mark.
+    Done,
 }
 
 /// Paints `icon` into a square.
@@ -63,6 +65,10 @@ pub fn paint(painter: &Painter, rect: Rect, icon: Icon, color: Color32) {
             painter.circle_stroke(rect.center(), side * 0.3, line);
             let half = Rect::from_min_max(pos2(rect.center().x, rect.top()), rect.max);
             painter.with_clip_rect(half).circle_filled(rect.center(), side * 0.3, color);
+        }
+        Icon::Done => {
+            let check = Stroke::new((side * 0.14).max(1.6), color);
+            painter.line(vec![at(-0.34, 0.02), at(-0.1, 0.28), at(0.36, -0.28)], check);
         }
         Icon::Warning => {
             let corners = vec![at(0.0, -0.38), at(0.42, 0.36), at(-0.42, 0.36)];

@@ -3,9 +3,12 @@
 use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
-use super::state::file_name;
+use super::state::recent_names;
 use crate::view::{Command, Panel, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
+
+/// Width of a menu in points.
+const WIDTH_PT: f32 = 240.0;
 
 /// Draws the menus in a row.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -41,10 +44,12 @@ fn choice(ui: &mut Ui, on: bool, text: &str, command: Command, out: &mut Vec<Com
 }
 
 fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
-    ui.set_min_width(240.0);
+    ui.set_width(WIDTH_PT);
     let open = !cx.workspace.docs.is_empty();
-    entry(ui, true, "Open…", Command::OpenDialog, out);
-    entry(ui, true, "Open by path…", Command::TypePath, out);
+    let (files, path) =
+        if open { ("Open beside…", "Open beside by path…") } else { ("Open…", "Open by path…") };
+    entry(ui, true, files, Command::OpenDialog, out);
+    entry(ui, true, path, Command::TypePath, out);
     entry(ui, true, "Open demo", Command::OpenDemo, out);
     ui.menu_button("Recent files", |ui| recent(ui, cx, out));
     ui.separator();
@@ -59,8 +64,8 @@ fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     if cx.settings.recent.is_empty() {
         ui.label(RichText::new("None yet").weak());
     }
-    for path in &cx.settings.recent {
-        let response = ui.button(file_name(path)).on_hover_text(path.display().to_string());
+    for (path, name) in cx.settings.recent.iter().zip(recent_names(&cx.settings.recent)) {
+        let response = ui.button(name).on_hover_text(path.display().to_string());
         if response.clicked() {
             out.push(Command::Open(vec![path.clone()]));
             ui.close();
@@ -69,21 +74,20 @@ fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
-    ui.set_min_width(260.0);
+    ui.set_width(WIDTH_PT);
     let open = !cx.workspace.docs.is_empty();
-    for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
-        if ui.radio(cx.view.theme == theme, text).clicked() {
-            out.push(Command::SetTheme(theme));
-            ui.close();
-        }
-    }
-    ui.menu_button("Scale", |ui| {
-        for percent in SCALES_PERCENT {
-            if ui.radio(cx.settings.scale_percent == percent, format!("{percent} %")).clicked() {
-                out.push(Command::SetScale(percent));
-                ui.close();
-            }
-        }
+    let selected = cx.view.selected.is_some() || cx.view.selected_span.is_some();
+    ui.menu_button("Zoom", |ui| {
+        ui.set_width(WIDTH_PT);
+        entry(ui, open, "Whole capture", Command::ShowAll, out);
+        entry(ui, open && selected, "Zoom to selection", Command::ShowSelection, out);
+        entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
+        entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
+    });
+    ui.menu_button("Steps", |ui| {
+        ui.set_width(WIDTH_PT);
+        entry(ui, open, "Previous step", Command::PreviousStep, out);
+        entry(ui, open, "Next step", Command::NextStep, out);
     });
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
@@ -95,12 +99,22 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, open, &format!("Show {}", text.to_lowercase()), Command::ShowPanel(panel), out);
     }
     ui.separator();
-    entry(ui, open, "Whole capture", Command::ShowAll, out);
-    entry(ui, open && cx.view.selected.is_some(), "Zoom to selection", Command::ShowSelection, out);
-    entry(ui, open, "Previous step", Command::PreviousStep, out);
-    entry(ui, open, "Next step", Command::NextStep, out);
-    entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
-    entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
+    ui.menu_button("Theme", |ui| {
+        for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
+            if ui.radio(cx.view.theme == theme, text).clicked() {
+                out.push(Command::SetTheme(theme));
+                ui.close();
+            }
+        }
+    });
+    ui.menu_button("Scale", |ui| {
+        for percent in SCALES_PERCENT {
+            if ui.radio(cx.settings.scale_percent == percent, format!("{percent} %")).clicked() {
+                out.push(Command::SetScale(percent));
+                ui.close();
+            }
+        }
+    });
 }
 
 /// Tabs of the side panel with their names.

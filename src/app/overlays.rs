@@ -12,14 +12,18 @@ use std::path::PathBuf;
 /// Draws whatever is on top. `typed` is the text of the path field.
 pub fn show(ui: &Ui, state: &AppState, typed: &mut String, out: &mut Vec<Command>) {
     if let Some(notice) = state.notices.front() {
-        dialog(ui, "notice", 520.0, out, |ui, out| message(ui, notice, out));
+        let others = state.notices.len() - 1;
+        dialog(ui, "notice", 520.0, out, |ui, out| message(ui, notice, others, out));
         return;
     }
     match &state.overlay {
         None => {}
         Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
-        Some(Overlay::Path(question)) => dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, typed, out)),
+        Some(Overlay::Path(question)) => {
+            let beside = *question == PathQuestion::Open && !state.workspace.docs.is_empty();
+            dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, beside, typed, out));
+        }
     }
 }
 
@@ -38,7 +42,7 @@ fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnO
     }
 }
 
-fn message(ui: &mut Ui, notice: &Notice, out: &mut Vec<Command>) {
+fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) {
     ui.heading(&notice.title);
     ui.add_space(8.0);
     ScrollArea::vertical().max_height(ui.available_height().max(160.0) - 64.0).show(ui, |ui| {
@@ -58,11 +62,15 @@ fn message(ui: &mut Ui, notice: &Notice, out: &mut Vec<Command>) {
         if ui.button("Copy message").clicked() {
             ui.ctx().copy_text(format!("{}\n{}", notice.title, notice.message));
         }
+        if others > 0 {
+            let text = format!("{others} more {}", if others == 1 { "message" } else { "messages" });
+            ui.label(RichText::new(text).weak());
+        }
     });
 }
 
 fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
-    title(ui, "Keyboard shortcuts", out);
+    title(ui, "Keyboard and mouse", out);
     let (first, rest) = Group::ALL.split_at(1);
     let columns: &[&[Group]] = if ui.available_width() > 640.0 { &[first, rest] } else { &[&Group::ALL] };
     ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 96.0).show(ui, |ui| {
@@ -71,12 +79,35 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
                 for group in *groups {
                     shortcut_group(ui, *group);
                 }
+                // In the shorter column, or last in the only one.
+                if groups.last() == Group::ALL.last() {
+                    mouse(ui);
+                }
             }
         });
     });
     ui.add_space(12.0);
-    let mouse = "Mouse: the wheel zooms at the pointer, Shift+wheel moves, a drag moves, a double click fits.";
-    ui.label(RichText::new(mouse).weak());
+}
+
+/// What the mouse does over the timeline.
+const MOUSE: [(&str, &str); 9] = [
+    ("Click", "Select what is under the pointer"),
+    ("Double-click", "Fit it; on empty space, everything"),
+    ("Middle click", "Fit what is under the pointer"),
+    ("Drag", "Move through time and lanes"),
+    ("Shift+drag", "Measure a span"),
+    ("Drag on the ruler", "Measure a span"),
+    ("Wheel", "Zoom at the pointer"),
+    ("Shift+wheel", "Move through time"),
+    ("Alt+wheel, wheel on names", "Scroll the lanes"),
+];
+
+fn mouse(ui: &mut Ui) {
+    ui.add_space(8.0);
+    ui.label(RichText::new("Mouse").strong());
+    for (action, what) in MOUSE {
+        pair(ui, 196.0, action, what);
+    }
 }
 
 fn shortcut_group(ui: &mut Ui, group: Group) {
@@ -116,7 +147,7 @@ fn title(ui: &mut Ui, text: &str, out: &mut Vec<Command>) {
     ui.add_space(4.0);
 }
 
-fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<Command>) {
+fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, out: &mut Vec<Command>) {
     let (heading, hint, go) = match question {
         PathQuestion::Open => {
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
@@ -130,6 +161,10 @@ fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<
     let field = ui.add(TextEdit::singleline(typed).desired_width(f32::INFINITY)).labelled_by(label.id);
     if !field.has_focus() && !field.lost_focus() {
         field.request_focus();
+    }
+    if beside {
+        let note = "It opens beside what is open. To replace that, choose Close all in the File menu first.";
+        ui.label(RichText::new(note).small().weak());
     }
     ui.add_space(12.0);
     let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
@@ -149,7 +184,7 @@ fn path(ui: &mut Ui, question: &PathQuestion, typed: &mut String, out: &mut Vec<
 
 fn answer(question: &PathQuestion, typed: &str) -> Command {
     // Paths that were copied often come with quotes around them.
-    let clean = |text: &str| PathBuf::from(text.trim().trim_matches(['"', '\'']));
+    let clean = |text: &str| from_home(text.trim().trim_matches(['"', '\'']));
     match question {
         PathQuestion::Open if std::path::Path::new(typed.trim()).exists() => Command::Open(vec![clean(typed)]),
         PathQuestion::Open => {
@@ -164,9 +199,26 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
     }
 }
 
+/// The path as a shell reads it: a leading `~/` is the user's folder.
+fn from_home(text: &str) -> PathBuf {
+    let below = text.strip_prefix("~/").or_else(|| text.strip_prefix("~\\").filter(|_| cfg!(windows)));
+    match below.zip(std::env::home_dir()) {
+        Some((below, home)) => home.join(below),
+        None => PathBuf::from(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_leading_tilde_is_the_users_folder() {
+        let Some(home) = std::env::home_dir() else { return };
+        let opened = |typed| answer(&PathQuestion::Open, typed);
+        assert_eq!(opened("~/a/rank0.sqlite"), Command::Open(vec![home.join("a/rank0.sqlite")]));
+        assert_eq!(opened("a~/b; ~user/c"), Command::Open(vec!["a~/b".into(), "~user/c".into()]));
+    }
 
     #[test]
     fn typed_paths_may_be_several_and_quoted() {

@@ -1,4 +1,4 @@
-//! The overview tab: where the chosen rank's time went, in the whole capture, the visible span and the typical step.
+//! The overview tab: where the chosen rank's time went, in its whole GPU span, the visible or selected span and the typical step.
 
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
@@ -58,10 +58,19 @@ fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comm
 }
 
 fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
-    let mut columns = vec![
-        ("Capture", "From the first to the last operation of the rank.".to_owned(), chosen.numbers.whole),
-        ("Visible", "The part of it that is on screen.".to_owned(), chosen.numbers.partition(chosen.visible(cx.view))),
-    ];
+    let whole = "From the first to the last GPU operation of the rank.".to_owned();
+    let here = match chosen.selected(cx.view) {
+        Some(span) => {
+            let tip =
+                "The span selected on the timeline. Time before the first and after the last GPU operation is idle.";
+            ("Selected", tip.to_owned(), chosen.numbers.partition(span))
+        }
+        None => {
+            let visible = chosen.numbers.partition(chosen.visible(cx.view));
+            ("Visible", "The part of the GPU span that is on screen.".to_owned(), visible)
+        }
+    };
+    let mut columns = vec![("GPU span", whole, chosen.numbers.whole), here];
     if let Some(steps) = chosen.steps() {
         let tip = format!(
             "Mean over the {} typical steps: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
@@ -81,8 +90,17 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         });
     }
     ui.add_space(8.0);
-    table(ui, cx, &columns);
+    // Where there is no room for all of them, what follows the view stays; the bars above still show the others.
+    let shown = match numbers_fitting(ui) {
+        1 => columns.get(1..2),
+        2 => columns.get(1..),
+        _ => None,
+    };
+    table(ui, cx, shown.unwrap_or(&columns));
 }
+
+/// What the last row of the table is.
+const LENGTH: &str = "Length of the window. The five parts above sum to it exactly.";
 
 fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
     let builder = grid(ui, "parts", columns.len());
@@ -107,7 +125,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                 for (_, _, split) in columns {
                     let known = part.share(split);
                     number(&mut row, |ui| {
-                        ui.label(format::percent(known));
+                        ui.label(format::percent(known)).on_hover_text(explain(part, split));
                         let length = format::duration_or_unknown(known.map(|_| part.of(split)));
                         ui.label(RichText::new(length).small().weak()).on_hover_text(explain(part, split));
                     });
@@ -117,20 +135,29 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
         body.row(24.0, |mut row| {
             row.col(|ui| {
                 ui.add_space(18.0);
-                ui.label(RichText::new("Length").weak());
+                ui.label(RichText::new("Length").weak()).on_hover_text(LENGTH);
             });
             for (_, _, split) in columns {
                 number(&mut row, |ui| {
-                    ui.label(format::duration(split.span_ns));
+                    ui.label(format::duration(split.span_ns)).on_hover_text(LENGTH);
                 });
             }
         });
     });
 }
 
+/// Room of the names in a table, and of the narrowest column of numbers.
+const NAMES_PT: f32 = 128.0;
+const NUMBER_PT: f32 = 52.0;
+
+/// Columns of numbers that fit beside the names, at least one.
+fn numbers_fitting(ui: &Ui) -> usize {
+    (((ui.available_width() - NAMES_PT) / (NUMBER_PT + 8.0)) as usize).max(1)
+}
+
 /// A table as wide as there is room: one column of names, then `numbers` right-aligned ones.
 fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
-    let width = ((ui.available_width() - 128.0) / numbers as f32 - 8.0).clamp(52.0, 120.0);
+    let width = ((ui.available_width() - NAMES_PT) / numbers as f32 - 8.0).clamp(NUMBER_PT, 120.0);
     TableBuilder::new(ui)
         .id_salt(name)
         .vscroll(false)
@@ -162,11 +189,13 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         ("Total", "Sum of their durations. Kernels may overlap each other."),
         ("Exposed", Part::Exposed.definition()),
     ];
-    let head = grid(ui, "collectives", heads.len()).header(24.0, |mut row| {
+    let shown = heads.len().min(numbers_fitting(ui));
+    let hidden = heads.len() - shown;
+    let head = grid(ui, "collectives", shown).header(24.0, |mut row| {
         row.col(|ui| {
             ui.label(RichText::new("Kind").weak());
         });
-        for (title, tip) in heads {
+        for (title, tip) in heads.into_iter().skip(hidden) {
             number(&mut row, |ui| {
                 ui.label(RichText::new(title).weak()).on_hover_text(tip);
             });
@@ -180,9 +209,9 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
                 });
                 let texts =
                     [format::count(sum.count), format::duration(sum.total_ns), format::duration(sum.exposed_ns)];
-                for text in texts {
+                for (text, (_, tip)) in texts.into_iter().zip(heads).skip(hidden) {
                     number(&mut row, |ui| {
-                        ui.label(text);
+                        ui.label(text).on_hover_text(tip);
                     });
                 }
             });

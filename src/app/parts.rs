@@ -121,7 +121,7 @@ mod tests {
     fn shares_of_an_empty_window_are_unknown() {
         let nothing = Partition::default();
         assert_eq!(Part::Idle.share(&nothing), None);
-        assert!(as_text("Capture", &nothing).contains("Idle -"));
+        assert!(as_text("GPU span", &nothing).contains("Idle -"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::load::What;
 use super::opener::FileOpener;
-use super::settings::{KEY, Settings};
+use super::settings::{SMALLEST_PT, Settings};
+use super::store::Store;
 use super::{Window, icon};
 use crate::analysis::Params;
 use crate::view::Theme;
@@ -45,29 +46,37 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
     if !has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
         return Err(RunError::NoDisplay);
     }
-    let viewport = ViewportBuilder::default()
-        .with_title("stepscope")
-        .with_app_id("stepscope")
-        .with_inner_size([1440.0, 900.0])
-        .with_min_inner_size([720.0, 480.0])
-        .with_drag_and_drop(true)
-        .with_icon(icon::data());
-    let native = NativeOptions {
-        viewport,
-        persistence_path: options.settings_dir.clone().map(|folder| folder.join("app.ron")),
-        ..NativeOptions::default()
-    };
+    let store = Store::new(options.settings_dir);
+    let mut settings = store.read();
+    settings.theme = options.theme.unwrap_or(settings.theme);
+    let native = native_options(&settings);
     let create = move |cc: &eframe::CreationContext<'_>| {
-        let stored = cc.storage.and_then(|storage| storage.get_string(KEY));
-        let mut settings = stored.map_or_else(Settings::default, |text| Settings::from_text(&text));
-        settings.theme = options.theme.unwrap_or(settings.theme);
         let opener = Arc::new(FileOpener::new(options.params));
-        let mut window = Window::new(&cc.egui_ctx, opener, settings);
+        let mut window = Window::new(&cc.egui_ctx, opener, settings).remembering(store);
         let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
         window.start(if files.is_empty() { vec![What::Demo] } else { files });
         Ok(Box::new(window) as Box<dyn eframe::App>)
     };
     eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| failure(&error.to_string()))
+}
+
+/// The window as it is asked for. Its place is left to the system, so it cannot lie off the screen.
+fn native_options(settings: &Settings) -> NativeOptions {
+    let points = |(width, height): (u16, u16)| [f32::from(width), f32::from(height)];
+    let viewport = ViewportBuilder::default()
+        .with_title("stepscope")
+        .with_app_id("stepscope")
+        .with_inner_size(points((settings.window_width_pt, settings.window_height_pt)))
+        .with_min_inner_size(points(SMALLEST_PT))
+        .with_drag_and_drop(true)
+        .with_icon(icon::data());
+    NativeOptions {
+        viewport,
+        persist_window: false,
+        // The toolkit reads its store before anything can check it. An empty path names no file.
+        persistence_path: Some(PathBuf::new()),
+        ..NativeOptions::default()
+    }
 }
 
 /// What the window system said, without the place in its source that it adds.
@@ -97,6 +106,17 @@ mod tests {
     fn without_a_display_variable_there_is_no_window() {
         assert!(!has_display(|_| false));
         assert!(has_display(|name| name == "WAYLAND_DISPLAY"));
+    }
+
+    #[test]
+    fn damaged_settings_ask_for_a_window_that_can_be_used() {
+        let settings =
+            Settings::from_text(r#"{"window_width_pt":1,"window_height_pt":-7,"zoom_factor":0,"scale_percent":0}"#);
+        let options = native_options(&settings);
+        assert_eq!(options.viewport.inner_size, Some(egui::vec2(480.0, 900.0)));
+        assert_eq!((options.viewport.position, options.persist_window), (None, false));
+        assert!(options.persistence_path.is_some_and(|path| !path.exists()), "the toolkit's own store is unused");
+        assert_eq!(settings.scale_percent, 100);
     }
 
     #[test]

@@ -4,10 +4,12 @@ use crate::view::{Panel, Theme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Key under which the settings are stored.
-pub const KEY: &str = "stepscope-settings";
 /// Interface scales on offer, in percent.
 pub const SCALES_PERCENT: [u16; 5] = [100, 125, 150, 175, 200];
+/// Smallest window, in points.
+pub const SMALLEST_PT: (u16, u16) = (480, 320);
+/// Largest window, in points: more is no screen but a damaged file.
+const LARGEST_PT: u16 = 16_384;
 /// Recent files kept.
 const RECENT: usize = 12;
 
@@ -31,6 +33,10 @@ pub struct Settings {
     pub marks: bool,
     /// NVTX rows shown.
     pub nvtx: bool,
+    /// Width of the window at scale 100 %, in points.
+    pub window_width_pt: u16,
+    /// Height of the window at scale 100 %, in points.
+    pub window_height_pt: u16,
 }
 
 impl Default for Settings {
@@ -44,6 +50,8 @@ impl Default for Settings {
             panel: Panel::default(),
             marks: true,
             nvtx: true,
+            window_width_pt: 1440,
+            window_height_pt: 900,
         }
     }
 }
@@ -79,10 +87,25 @@ impl Settings {
         self.recent.truncate(RECENT);
     }
 
+    /// Remembers the window's size; one that is not finite is none.
+    pub fn resized(&mut self, width_pt: f32, height_pt: f32) {
+        if width_pt.is_finite() && height_pt.is_finite() {
+            // Numbers out of range saturate, and are checked with the rest.
+            (self.window_width_pt, self.window_height_pt) = (width_pt.round() as u16, height_pt.round() as u16);
+            self.clamp_window();
+        }
+    }
+
+    fn clamp_window(&mut self) {
+        self.window_width_pt = self.window_width_pt.clamp(SMALLEST_PT.0, LARGEST_PT);
+        self.window_height_pt = self.window_height_pt.clamp(SMALLEST_PT.1, LARGEST_PT);
+    }
+
     fn checked(mut self) -> Self {
         let nearest = SCALES_PERCENT.into_iter().min_by_key(|scale| scale.abs_diff(self.scale_percent));
         self.scale_percent = nearest.unwrap_or(100);
         self.recent.truncate(RECENT);
+        self.clamp_window();
         self
     }
 }
@@ -106,6 +129,27 @@ mod tests {
         let expected = Settings { theme: Theme::Light, scale_percent: 200, ..Settings::default() };
         assert_eq!(Settings::from_text(odd), expected, "a scale that is not on offer becomes the nearest that is");
         assert_eq!(Settings::from_text(r#"{"scale_percent":-3}"#).scale_percent, 100);
+    }
+
+    #[test]
+    fn absurd_sizes_become_windows_that_can_be_used() {
+        let size = |text: &str| {
+            let settings = Settings::from_text(text);
+            (settings.window_width_pt, settings.window_height_pt)
+        };
+        assert_eq!(size(r#"{"window_width_pt":1,"window_height_pt":1}"#), SMALLEST_PT);
+        assert_eq!(size(r#"{"window_width_pt":65535,"window_height_pt":700}"#), (16_384, 700));
+        for absurd in ["0.0", "-5", "1e300", "null", "\"NaN\"", "99999999"] {
+            let text = format!(r#"{{"window_width_pt":{absurd},"window_height_pt":{absurd}}}"#);
+            assert_eq!(size(&text), (1440, 900), "{absurd}");
+        }
+        let mut settings = Settings::default();
+        for (width, height) in [(f32::NAN, 600.0), (800.0, f32::INFINITY)] {
+            settings.resized(width, height);
+            assert_eq!(settings, Settings::default());
+        }
+        settings.resized(-3.0, 1e9);
+        assert_eq!((settings.window_width_pt, settings.window_height_pt), (480, 16_384));
     }
 
     #[test]

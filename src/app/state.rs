@@ -5,8 +5,9 @@
 
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
+use super::toast::Message;
 use crate::view::{Command, ViewState, Workspace};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,8 +74,8 @@ pub struct AppState {
     pub overlay: Option<Overlay>,
     /// What is remembered between runs.
     pub settings: Settings,
-    /// A short message for the status bar.
-    pub status: Option<String>,
+    /// A short message, shown until the next command.
+    pub status: Option<Message>,
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
     opened: Vec<Opened>,
@@ -107,8 +108,8 @@ impl AppState {
         }
         match command {
             Command::Open(paths) => self.open(paths),
-            Command::OpenDemo => self.jobs.start(vec![What::Demo]),
-            Command::Convert { report, folder } => self.jobs.start(vec![What::Convert { report, folder }]),
+            Command::OpenDemo => self.start(vec![What::Demo]),
+            Command::Convert { report, folder } => self.start(vec![What::Convert { report, folder }]),
             Command::CancelLoad => self.jobs.cancel(),
             Command::CloseAll => self.close_all(),
             Command::ToggleHelp => self.toggle(Overlay::Help),
@@ -132,34 +133,42 @@ impl AppState {
     pub fn poll(&mut self) {
         while let Some(batch) = self.jobs.poll() {
             let before = self.opened.len();
-            for outcome in batch {
-                self.finished(outcome);
-            }
+            let failures: Vec<Failure> = batch.into_iter().filter_map(|outcome| self.finished(outcome)).collect();
+            self.notices.extend(failed(&failures));
             if self.opened.len() > before {
                 self.rebuild();
             }
         }
     }
 
-    /// Tells the user about something that failed.
-    pub fn notify(&mut self, title: String, message: String) {
-        self.notices.push_back(Notice { title, message, convert: None });
-    }
-
     fn open(&mut self, paths: Vec<PathBuf>) {
-        self.jobs.start(paths.into_iter().map(What::File).collect());
+        self.start(paths.into_iter().map(What::File).collect());
     }
 
-    fn finished(&mut self, (what, result): Outcome) {
+    /// Starts opening `all` as one batch, without the files that are open or being opened already: read twice, one
+    /// rank would look like two.
+    pub fn start(&mut self, all: Vec<What>) {
+        let path_of = |what: &What| if let What::File(path) = what { Some(real(path)) } else { None };
+        let mut known: HashSet<PathBuf> = self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect();
+        known.extend(self.jobs.running().filter_map(|job| path_of(&job.what)));
+        let (fresh, again): (Vec<What>, Vec<What>) =
+            all.into_iter().partition(|what| path_of(what).is_none_or(|path| known.insert(path)));
+        self.tell_open_already(again.iter().map(What::label).collect());
+        self.jobs.start(fresh);
+    }
+
+    fn tell_open_already(&mut self, mut names: Vec<String>) {
+        names.dedup();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        if !names.is_empty() {
+            self.status = Some(Message::refused(format!("{} {verb} open already", names.join(", "))));
+        }
+    }
+
+    /// Takes over what became of one file; a failure is left to be told with those of its batch.
+    fn finished(&mut self, (what, result): Outcome) -> Option<Failure> {
         match result {
-            Ok(opened) => {
-                for (trace, _) in &opened {
-                    if what != What::Demo {
-                        self.settings.opened(&trace.source.path);
-                    }
-                }
-                self.opened.extend(opened);
-            }
+            Ok(opened) => self.take_over(&what, opened),
             Err(OpenError::Cancelled) => {}
             Err(OpenError::NeedsConversion { report, message }) => {
                 let title = format!("{} has to be converted first", what.label());
@@ -169,9 +178,27 @@ impl AppState {
                 if let What::File(path) = &what {
                     self.settings.recent.retain(|known| known != path || path.exists());
                 }
-                self.notify(format!("Could not open {}", what.label()), message);
+                return Some((what.label(), message));
             }
         }
+        None
+    }
+
+    /// Adds traces to what is open, except those that are there already: a conversion or the demo asked for twice.
+    fn take_over(&mut self, what: &What, opened: Vec<Opened>) {
+        let mut again = Vec::new();
+        for (trace, analysis) in opened {
+            let path = real(&trace.source.path);
+            if self.opened.iter().any(|(known, _)| real(&known.source.path) == path) {
+                again.push(file_name(&path));
+                continue;
+            }
+            if *what != What::Demo {
+                self.settings.opened(&path);
+            }
+            self.opened.push((trace, analysis));
+        }
+        self.tell_open_already(again);
     }
 
     /// Puts what is open on one axis and shows all of it.
@@ -211,7 +238,51 @@ impl AppState {
     }
 }
 
+/// Name of a file and why it did not open.
+type Failure = (String, String);
+
+/// One message for all files of a batch that did not open.
+fn failed(failures: &[Failure]) -> Option<Notice> {
+    let (title, message) = match failures {
+        [] => return None,
+        [(name, message)] => (format!("Could not open {name}"), message.clone()),
+        several => {
+            let parts: Vec<String> = several.iter().map(|(name, message)| format!("{name}: {message}")).collect();
+            (format!("Could not open {} files", several.len()), parts.join("\n\n"))
+        }
+    };
+    Some(Notice { title, message, convert: None })
+}
+
+/// One path per file, however it was named.
+fn real(path: &Path) -> PathBuf {
+    let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    found.unwrap_or_else(|_| path.to_owned())
+}
+
 /// The name of a file for titles and lists.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Names for a list of files: those that several have in common come with their folder.
+pub fn recent_names(paths: &[PathBuf]) -> Vec<String> {
+    let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+    let shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    let named = names.iter().zip(paths).map(|(name, path)| match path.parent().filter(|_| shared(name)) {
+        Some(folder) => format!("{name}  ({})", folder.display()),
+        None => name.clone(),
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_are_told_apart_by_their_folders() {
+        let paths = ["/a/rank0.sqlite", "/b/rank0.sqlite", "/b/rank1.sqlite"].map(PathBuf::from);
+        assert_eq!(recent_names(&paths), ["rank0.sqlite  (/a)", "rank0.sqlite  (/b)", "rank1.sqlite"]);
+    }
 }

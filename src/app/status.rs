@@ -9,11 +9,11 @@ use crate::view::{Clock, Command, Panel};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, message: Option<&str>, out: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.set_min_height(20.0);
         let hint = "Wheel zooms at the pointer, drag moves, click selects, double-click fits, ? lists all keys";
-        let left = message.unwrap_or(if cx.workspace.docs.is_empty() { "" } else { hint });
+        let left = if cx.workspace.docs.is_empty() { "" } else { hint };
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !cx.workspace.docs.is_empty() {
                 view(ui, cx, out);

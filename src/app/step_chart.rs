@@ -7,7 +7,7 @@ use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
-use egui::{Color32, RichText, Role, Stroke, Ui, WidgetInfo};
+use egui::{Color32, Label, RichText, Role, Stroke, Ui, WidgetInfo};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
 
 /// Bars drawn at most.
@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
         } else {
             "Windows of the steps: GPU time each step owns."
         };
-        ui.label(RichText::new(text).small().weak()).on_hover_text(tip);
+        ui.add(Label::new(RichText::new(text).small().weak()).truncate()).on_hover_text(tip);
     });
     chart(ui, cx, chosen, steps, out);
 }
@@ -53,7 +53,7 @@ fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
 fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut Vec<Command>) {
     let steps = all.steps.as_slice();
     let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
-    let current = chosen.step_in_view(cx.view);
+    let current = chosen.step_meant(cx.view, cx.workspace);
     let shown: Vec<(usize, &Step)> = (0..steps.len())
         .step_by(per_bar)
         .filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len())))

@@ -138,7 +138,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
 }
 
 fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mut StepTable, out: &mut Vec<Command>) {
-    let current = chosen.step_in_view(cx.view);
+    let current = chosen.step_meant(cx.view, cx.workspace);
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())

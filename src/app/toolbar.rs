@@ -50,28 +50,38 @@ fn history(ui: &mut Ui, cx: &Cx<'_>, whole: bool, out: &mut Vec<Command>) {
 
 fn step(ui: &mut Ui, cx: &Cx<'_>, place: bool, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else { return };
-    let (Some(steps), Some(at)) = (chosen.steps(), chosen.step_in_view(cx.view)) else { return };
-    let Some(step) = steps.steps.get(at) else { return };
+    let (Some(steps), Some(middle)) = (chosen.steps(), chosen.step_in_view(cx.view)) else { return };
+    let at = cx.view.selected_step(chosen.id, cx.workspace).unwrap_or(middle);
+    let count = steps.steps.len();
     ui.separator();
     if icons::button(ui, at > 0, Icon::Previous, "Previous step", "Previous step ([)").clicked() {
         out.push(Command::PreviousStep);
     }
-    let name = format::one_line(&step.name, 20);
-    let response = ui.button(name).on_hover_text("Show the step in the middle of the view");
-    if response.clicked() {
-        out.push(Command::ShowStep(chosen.id, at as u32));
+    let meant = chosen.step_meant(cx.view, cx.workspace).and_then(|at| Some((at, steps.steps.get(at)?)));
+    if let Some((at, step)) = meant {
+        if ui.button(format::one_line(&step.name, 20)).on_hover_text("Show this step alone").clicked() {
+            out.push(Command::ShowStep(chosen.id, at as u32));
+        }
+    } else {
+        let text = format!("{} {}", format::count(count as u64), if count == 1 { "step" } else { "steps" });
+        ui.label(text).on_hover_text("Steps of the rank. Zoom in or select one to see its name.");
     }
-    if icons::button(ui, at + 1 < steps.steps.len(), Icon::Next, "Next step", "Next step (])").clicked() {
+    if icons::button(ui, at + 1 < count, Icon::Next, "Next step", "Next step (])").clicked() {
         out.push(Command::NextStep);
     }
     if place {
-        let text = format!(
-            "{}  ·  {} of {}",
-            format::duration(step.window.len_ns()),
-            format::count(at as u64 + 1),
-            format::count(steps.steps.len() as u64)
-        );
-        ui.label(RichText::new(text).weak()).on_hover_text("Window of the step in the middle of the view");
+        let (text, tip) = match meant {
+            Some((at, step)) => {
+                let length = format::duration(step.window.len_ns());
+                let place = format!("{} of {}", format::count(at as u64 + 1), format::count(count as u64));
+                (format!("{length}  ·  {place}"), "Window of the step, and its place among the rank's steps")
+            }
+            None => {
+                let tip = "Median window of the steps that are neither warm-up nor cut";
+                (format!("median {}", format::duration(steps.typical.median_span_ns)), tip)
+            }
+        };
+        ui.label(RichText::new(text).weak()).on_hover_text(tip);
     }
 }
 

@@ -2,16 +2,18 @@
 
 use super::cx::Cx;
 use super::icon;
-use super::state::file_name;
+use super::state::recent_names;
 use crate::view::Command;
 use egui::{Button, Label, RichText, Ui, vec2};
 
 const BLOCK_PT: f32 = 440.0;
+/// Recent files shown.
+const RECENT: usize = 6;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
-    let recent = cx.settings.recent.iter().take(6);
-    let height = 300.0 + 26.0 * recent.len() as f32;
+    let recent = cx.settings.recent.len().min(RECENT);
+    let height = 300.0 + 26.0 * recent as f32;
     ui.vertical_centered(|ui| {
         ui.add_space(((ui.available_height() - height) / 2.0).max(8.0));
         let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), egui::Sense::hover());
@@ -36,11 +38,11 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         ui.add_space(4.0);
         command(ui, "nsys profile --trace=cuda,nvtx -o step python train.py");
         command(ui, "nsys export --type sqlite -o step.sqlite step.nsys-rep");
-        if recent.len() > 0 {
+        if recent > 0 {
             ui.add_space(16.0);
             ui.label(RichText::new("Recent files").small().weak());
-            for path in recent {
-                let response = ui.link(file_name(path)).on_hover_text(path.display().to_string());
+            for (path, name) in cx.settings.recent.iter().zip(recent_names(&cx.settings.recent)).take(RECENT) {
+                let response = ui.link(name).on_hover_text(path.display().to_string());
                 if response.clicked() {
                     out.push(Command::Open(vec![path.clone()]));
                 }

@@ -5,8 +5,10 @@ use super::fetch::Fetcher;
 use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
-use super::settings::{KEY, Settings};
+use super::settings::Settings;
 use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
+use super::store::Store;
+use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
 use crate::raster;
@@ -27,10 +29,11 @@ pub struct Window {
     state: AppState,
     caches: Caches,
     dialogs: Dialogs,
-    pictures: (SyncSender<String>, Receiver<String>),
+    pictures: (SyncSender<Message>, Receiver<Message>),
     wake: Wake,
     looks: Option<(Theme, u16)>,
     titled: u64,
+    store: Store,
 }
 
 #[derive(Clone)]
@@ -58,9 +61,17 @@ impl Window {
             wake: Wake(wake),
             looks: None,
             titled: 0,
+            store: Store::default(),
         };
         window.follow_looks(ctx);
         window
+    }
+
+    /// The same window, whose settings are kept in `store`.
+    #[must_use]
+    pub(super) fn remembering(mut self, store: Store) -> Self {
+        self.store = store;
+        self
     }
 
     /// What is open and shown.
@@ -70,16 +81,17 @@ impl Window {
 
     /// Opens these first.
     pub fn start(&mut self, all: Vec<What>) {
-        self.state.jobs.start(all);
+        self.state.start(all);
     }
 
     /// Applies a command as if the user had asked for it.
     pub fn apply(&mut self, ctx: &Context, command: Command) {
+        let beside = !self.state.workspace.docs.is_empty();
         match self.state.apply(command) {
             None => {}
-            Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open),
-            Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture),
-            Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report)),
+            Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open, beside),
+            Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture, beside),
+            Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report), beside),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
@@ -101,6 +113,7 @@ impl Window {
             self.apply(ui.ctx(), command);
         }
         self.follow_looks(ui.ctx());
+        self.follow_size(ui.ctx());
     }
 
     /// Takes over what other threads have finished.
@@ -123,10 +136,12 @@ impl Window {
 
     fn keys(&self, ctx: &Context, commands: &mut Vec<Command>) {
         let covered = self.state.overlay.is_some() || !self.state.notices.is_empty();
+        let loading = self.state.workspace.docs.is_empty() && self.state.jobs.is_busy();
         for command in keys::pressed(ctx, &self.state.view, &self.state.workspace) {
             match command {
                 // Escape closes what lies on top before it clears the selection.
                 Command::Select(None) if covered => commands.push(Command::Dismiss),
+                Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
                 Command::ToggleHelp | Command::Quit => commands.push(command),
                 _ if covered => {}
@@ -142,6 +157,19 @@ impl Window {
             theme::apply(ctx, wanted.0);
             ctx.set_zoom_factor(f32::from(wanted.1) / 100.0);
             ctx.request_repaint();
+        }
+    }
+
+    /// Remembers the size of the window while it is neither maximized nor covers the screen.
+    fn follow_size(&mut self, ctx: &Context) {
+        let size = ctx.input(|input| {
+            let viewport = input.viewport();
+            let whole = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
+            viewport.inner_rect.map(|rect| rect.size()).filter(|_| !whole && viewport.minimized != Some(true))
+        });
+        if let Some(size) = size {
+            let size = size * ctx.zoom_factor();
+            self.state.settings.resized(size.x, size.y);
         }
     }
 
@@ -170,15 +198,15 @@ impl Window {
         let work = move || {
             let image = picture::render(&workspace, &view, &options);
             let message = match raster::png::write(&image, &path) {
-                Ok(()) => format!("Saved {}", path.display()),
-                Err(error) => format!("Picture not saved: {error}"),
+                Ok(()) => Message::done(format!("Saved {}", path.display())),
+                Err(error) => Message::refused(format!("Picture not saved: {error}")),
             };
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(message);
             (wake.0)();
         };
         if std::thread::Builder::new().name("picture".to_owned()).spawn(work).is_err() {
-            self.state.status = Some("Picture not saved: no thread could be started".to_owned());
+            self.state.status = Some(Message::refused("Picture not saved: no thread could be started"));
         }
     }
 }
@@ -192,8 +220,12 @@ impl eframe::App for Window {
         self.frame(ui);
     }
 
-    fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        storage.set_string(KEY, self.state.settings.to_text());
+    fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        self.store.write(&self.state.settings);
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        false
     }
 
     fn clear_color(&self, _visuals: &egui::Visuals) -> [f32; 4] {

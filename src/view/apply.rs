@@ -117,7 +117,15 @@ impl ViewState {
         }
     }
 
-    /// Shows the step `by` places after the one that holds the middle of the view.
+    /// The selected step, when it is one of `rank` and more than half of it is in view.
+    pub fn selected_step(&self, rank: RankId, workspace: &Workspace) -> Option<usize> {
+        let Some(item @ Item::Step(of, step)) = self.selected else { return None };
+        let span = item.span(workspace).filter(|_| of == rank)?;
+        let seen = span.intersect(self.viewport.span())?;
+        (seen.len_ns() > span.len_ns() / 2).then_some(step as usize)
+    }
+
+    /// Shows the step `by` places after the selected one, else after the one that holds the middle of the view.
     fn show_neighbour_step(&mut self, by: i64, workspace: &Workspace) {
         let Some(rank) = self.rank else { return };
         let Some((doc, _)) = workspace.rank(rank) else {
@@ -134,7 +142,8 @@ impl ViewState {
         if last < 0 {
             return;
         }
-        let target = (begun - 1 + by).clamp(0, last);
+        let from = self.selected_step(rank, workspace).map_or(begun - 1, |step| step as i64);
+        let target = (from + by).clamp(0, last);
         self.show_step(rank, target as u32, workspace);
     }
 }
@@ -268,6 +277,19 @@ mod tests {
         assert!((4.0..=5.0).contains(&middle(&state)));
         apply(&mut state, &vec![Command::PreviousStep; 9], &workspace);
         assert!((0.0..=1.0).contains(&middle(&state)));
+    }
+
+    #[test]
+    fn steps_are_walked_from_the_selected_one_while_it_is_in_view() {
+        let workspace = workspace();
+        let mut state = ViewState::open(&workspace);
+        apply(&mut state, &[Command::Select(Some(Item::Step(RANK, 0)))], &workspace);
+        assert_eq!(state.selected_step(RANK, &workspace), Some(0));
+        let windows: Vec<Span> = (0..5).filter_map(|step| Item::Step(RANK, step).span(&workspace)).collect();
+        for window in &windows[1..4] {
+            apply(&mut state, &[Command::NextStep], &workspace);
+            assert_eq!(state.viewport.span(), *window, "the selected step is left behind, and walked on from the view");
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl TestRenderer for Cpu {
     }
 }
 
-/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` fails, `rep` is a capture, `hang`
+/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `hang`
 /// waits until it is cancelled or released, `panic` panics.
 #[derive(Default)]
 pub struct Fake {
@@ -71,6 +71,7 @@ impl Fake {
         let name = path.file_stem().unwrap().to_str().unwrap();
         match name {
             "bad" => Err(OpenError::Failed { message: "bad.sqlite is a text file. Export it again.".to_owned() }),
+            "worse" => Err(OpenError::Failed { message: "worse.sqlite is empty.".to_owned() }),
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),

@@ -69,6 +69,38 @@ fn one_bad_file_does_not_keep_the_others_out() {
 }
 
 #[test]
+fn a_file_is_opened_once_however_often_and_however_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hang.sqlite");
+    std::fs::write(&path, "").unwrap();
+    let other_name = folder.path().join(".").join("..").join(folder.path().file_name().unwrap()).join("hang.sqlite");
+    let mut driven = Driven::empty(900.0, 600.0);
+    driven.send(Command::Open(vec![path.clone(), other_name.clone(), "/x/rank1.sqlite".into()]));
+    assert_eq!(driven.window().state().jobs.running().count(), 2);
+    assert!(driven.shows("hang.sqlite is open already"));
+    driven.send(Command::Open(vec![other_name]));
+    assert_eq!(driven.window().state().jobs.running().count(), 2, "while it is being opened");
+    driven.fake.release();
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    driven.send(Command::OpenDemo);
+    driven.wait(|window| !window.state().jobs.is_busy());
+    assert_eq!(driven.window().state().workspace.docs.len(), 2, "the demo's ranks are open already");
+    assert!(driven.shows("gpt_rank0.sqlite, gpt_rank1.sqlite are open already"));
+}
+
+#[test]
+fn escape_on_the_loading_screen_cancels_unless_a_dialog_is_open() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    driven.send(open(&["hang"]));
+    driven.send(Command::ToggleHelp);
+    driven.press(egui::Key::Escape);
+    assert!(driven.window().state().jobs.is_busy() && driven.window().state().overlay.is_none());
+    driven.press(egui::Key::Escape);
+    assert!(!driven.window().state().jobs.is_busy());
+    assert!(driven.shows("Open demo"));
+}
+
+#[test]
 fn closing_the_window_while_loading_stops_the_thread() {
     let mut driven = Driven::empty(900.0, 600.0);
     driven.send(open(&["hang"]));

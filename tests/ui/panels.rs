@@ -30,6 +30,56 @@ fn the_visible_column_follows_the_view() {
 }
 
 #[test]
+fn a_selected_span_takes_the_place_of_the_visible_one() {
+    let mut driven = Driven::open();
+    assert!(driven.shows("Visible, ") && driven.shows("GPU span, "));
+    let doc = &driven.window().state().workspace.docs[0];
+    let numbers = &doc.analysis.ranks[0];
+    let span = numbers.steps.as_ref().unwrap().steps[4].window;
+    let expected = stepscope::format::duration(numbers.partition(span).exposed_comm_ns);
+    let axis = span.shifted(doc.offset_ns);
+    driven.send(Command::SelectSpan(Some(axis)));
+    assert!(driven.shows("Selected, ") && !driven.shows("Visible, ") && driven.shows(&expected));
+    driven.send(Command::SelectSpan(None));
+    assert!(driven.shows("Visible, "));
+}
+
+#[test]
+fn a_selected_step_shows_its_parts_and_its_note() {
+    let mut driven = Driven::open();
+    driven.send(Command::Select(Some(Item::Step(RANK, 5))));
+    for text in ["Window", "Exposed comm.", "outlier: longer than 1.5 times the median"] {
+        assert!(driven.shows(text), "{text}");
+    }
+}
+
+#[test]
+fn the_toolbar_names_a_step_only_when_one_is_meant() {
+    let mut driven = Driven::open();
+    assert!(driven.shows("12 steps") && driven.shows("median") && !driven.shows("of 12"));
+    driven.send(Command::Select(Some(Item::Step(RANK, 2))));
+    assert!(driven.shows("3 of 12"), "the selected step");
+    driven.send(Command::Select(None));
+    driven.send(Command::ShowStep(RANK, 7));
+    assert!(driven.shows("8 of 12"), "the step that fills the view");
+}
+
+#[test]
+fn a_small_window_keeps_most_of_its_width_for_the_timeline() {
+    let mut driven = Driven::empty(800.0, 600.0);
+    driven.send(Command::OpenDemo);
+    driven.wait(|window| !window.state().workspace.docs.is_empty());
+    let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+    assert!(left(&driven) >= 800.0 * 0.62, "{}", left(&driven));
+    for width in [900.0, 720.0, 560.0, 480.0] {
+        driven.harness.set_size([width, 600.0].into());
+        driven.settle();
+        let cells = driven.harness.query_all_by_label_contains(" %").map(|node| node.rect().right());
+        assert!(cells.fold(0.0, f32::max) <= width, "at {width} points numbers leave the window");
+    }
+}
+
+#[test]
 fn tabs_switch_between_overview_steps_and_capture() {
     let mut driven = Driven::open();
     driven.click("Steps");

@@ -1,6 +1,7 @@
 //! Screens, messages, menus.
 
 use crate::harness::Driven;
+use egui_kittest::kittest::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stepscope::app::settings::Settings;
@@ -44,6 +45,20 @@ fn a_failed_file_shows_why_and_keeps_what_is_open() {
 }
 
 #[test]
+fn every_file_of_a_batch_that_failed_is_named() {
+    let mut driven = Driven::empty(900.0, 600.0);
+    let paths = ["/x/bad.sqlite", "/x/rank0.sqlite", "/x/rep.nsys-rep", "/x/worse.sqlite"];
+    driven.send(Command::Open(paths.map(PathBuf::from).to_vec()));
+    driven.wait(|window| window.state().notices.len() == 2);
+    assert!(driven.shows("rep.nsys-rep has to be converted first") && driven.shows("1 more message"));
+    driven.click("Close");
+    assert!(driven.shows("Could not open 2 files") && driven.shows("bad.sqlite is a text file"));
+    assert!(driven.shows("worse.sqlite is empty"));
+    driven.click("Close");
+    assert_eq!((driven.window().state().notices.len(), driven.window().state().workspace.docs.len()), (0, 1));
+}
+
+#[test]
 fn the_message_of_a_failed_file_fits_a_small_window() {
     let mut driven = Driven::empty(500.0, 300.0);
     driven.send(Command::Open(vec!["/x/bad.sqlite".into()]));
@@ -80,11 +95,27 @@ fn menus_close_all_files() {
 }
 
 #[test]
+fn every_menu_fits_a_small_window_at_twice_the_scale() {
+    let mut driven = Driven::open();
+    driven.harness.set_size([640.0, 400.0].into());
+    driven.settle();
+    driven.click("View");
+    for name in ["Zoom", "Steps", "Theme", "Scale", "Show capture", "NVTX rows"] {
+        let found = driven.harness.query_all_by_label_contains(name).map(|node| node.rect()).collect::<Vec<_>>();
+        assert!(!found.is_empty(), "{name}");
+        assert!(found.iter().all(|rect| rect.bottom() <= 400.0 && rect.right() <= 640.0), "{name}: {found:?}");
+    }
+}
+
+#[test]
 fn help_lists_every_shortcut_of_the_table() {
     let mut driven = Driven::open();
     driven.send(Command::ToggleHelp);
     for shortcut in stepscope::view::shortcuts::SHORTCUTS {
         assert!(driven.shows(shortcut.help), "{}", shortcut.help);
+    }
+    for action in ["Shift+drag", "Drag on the ruler", "Middle click", "Wheel"] {
+        assert!(driven.shows(action), "{action}");
     }
     driven.send(Command::ToggleHelp);
     driven.send(Command::ToggleAbout);
@@ -131,7 +162,8 @@ fn the_view_is_saved_as_a_picture() {
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (1280, 720));
     driven.send(Command::SavePictureTo(folder.path().join("nowhere/view.png")));
-    driven.wait(|window| window.state().status.as_ref().is_some_and(|text| text.contains("not saved")));
+    driven.wait(|window| window.state().status.as_ref().is_some_and(|message| !message.good));
+    assert!(driven.shows("Picture not saved"));
     driven.send(Command::ShowAll);
     assert_eq!(driven.window().state().status, None, "the next command clears the message");
 }
