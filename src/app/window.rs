@@ -145,6 +145,11 @@ impl Window {
                 Command::SelectSpan(None) if covered => {}
                 Command::ToggleHelp | Command::Quit => commands.push(command),
                 _ if covered => {}
+                // Keys zoom at the pointer, as the wheel does, while it is over the lanes.
+                Command::ZoomAt { at_ns, factor } => {
+                    let at_ns = self.caches.timeline.pointer_ns().unwrap_or(at_ns);
+                    commands.push(Command::ZoomAt { at_ns, factor });
+                }
                 command => commands.push(command),
             }
         }
