@@ -56,7 +56,10 @@ fn the_same_view_gives_the_same_bytes() {
 #[test]
 fn twice_the_scale_is_the_same_layout_twice_as_fine() {
     let workspace = workspace(1);
-    let state = ViewState::open(&workspace);
+    let mut state = ViewState::open(&workspace);
+    // One step: its operations are drawn one by one. Of the whole, twice the pixels would show more than half the size.
+    let rank = state.rank.unwrap();
+    assert!(state.apply(&Command::ShowStep(rank, 1), &workspace));
     let once = PictureOptions { width_px: 600, height_px: 400, scale: 1.0, theme: Theme::Light };
     let twice = PictureOptions { width_px: 1200, height_px: 800, scale: 2.0, ..once };
     let (small, large) = (render(&workspace, &state, &once), render(&workspace, &state, &twice));
