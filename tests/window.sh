@@ -31,9 +31,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# Xvfb picks a free display itself and says which.
+# Xvfb picks a free display itself and says which. Without -noreset it starts over whenever its last client leaves, as
+# xdotool below does, and a program that connects at that moment finds no display.
 exec 3<>"$work/display"
-Xvfb -displayfd 3 -screen 0 "${size}x24" -nolisten tcp 2>"$work/xvfb" &
+Xvfb -displayfd 3 -screen 0 "${size}x24" -nolisten tcp -noreset 2>"$work/xvfb" &
 server=$!
 for _ in $(seq 100); do
     display=$(head -n 1 "$work/display")
