@@ -12,7 +12,8 @@
 //! | [`trace`] | the model: columns, names, ranks; immutable once built | `units` |
 //! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace`, `format` |
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
-//! | [`analysis`] | pure functions from a trace to numbers | `trace` |
+//! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
+//! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment` |
 //! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
 //! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
 //! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
@@ -24,6 +25,7 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod experiment;
 pub mod format;
 pub mod nsys;
 pub mod report;

@@ -18,13 +18,33 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &["units"]),
     ("nsys", &["format", "trace", "units"]),
     ("sim", &["nsys", "units"]),
-    ("analysis", &["trace", "units"]),
-    ("report", &["analysis", "format", "trace", "units"]),
+    ("experiment", &["units"]),
+    ("analysis", &["experiment", "trace", "units"]),
+    ("report", &["analysis", "experiment", "format", "trace", "units"]),
     ("view", &["analysis", "trace", "units"]),
     ("timeline", &["view", "analysis", "format", "trace", "units"]),
     ("raster", &[]),
-    ("app", &["analysis", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"]),
-    ("cli", &["analysis", "app", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"]),
+    (
+        "app",
+        &["analysis", "experiment", "format", "nsys", "raster", "report", "sim", "timeline", "trace", "units", "view"],
+    ),
+    (
+        "cli",
+        &[
+            "analysis",
+            "app",
+            "experiment",
+            "format",
+            "nsys",
+            "raster",
+            "report",
+            "sim",
+            "timeline",
+            "trace",
+            "units",
+            "view",
+        ],
+    ),
 ];
 
 /// Words that only these modules may contain outside comments.

@@ -1,7 +1,9 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod cause;
 mod classify;
 mod coverage;
+mod idle;
 mod intervals;
 mod kernels;
 mod limits;
@@ -12,9 +14,12 @@ mod rank;
 mod rules;
 mod step_names;
 mod steps;
+mod thresholds;
 
+pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
 pub use part::Part;
@@ -22,7 +27,9 @@ pub use partition::Partition;
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
+pub use thresholds::Thresholds;
 
+use crate::experiment::Experiment;
 use crate::trace::Trace;
 
 /// What the user may decide about an analysis.
@@ -32,6 +39,10 @@ pub struct Params {
     pub rules: Rules,
     /// How steps are found.
     pub steps: StepOptions,
+    /// When something is worth saying.
+    pub thresholds: Thresholds,
+    /// What the user says of the run.
+    pub experiment: Option<Experiment>,
 }
 
 /// The numbers of one trace.

@@ -2,7 +2,7 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, KernelSums, Partition, StepOptions, Steps, intervals};
+use super::{Class, Classes, Collective, Coverage, Idle, KernelSums, Partition, StepOptions, Steps, intervals};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct RankAnalysis {
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
+    /// Why it was idle.
+    pub idle: Idle,
 }
 
 /// How many operations of each sort a rank ran.
@@ -96,6 +98,7 @@ impl RankAnalysis {
             comm_alone,
             whole,
             steps: None,
+            idle: Idle::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
         numbers

@@ -7,7 +7,7 @@
 
 use super::partition::median_of;
 use super::step_names::{Family, families};
-use super::{Partition, RankAnalysis, period};
+use super::{Causes, Partition, RankAnalysis, period};
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub struct Step {
     pub gpu_ops: u64,
     /// The window's five parts.
     pub parts: Partition,
+    /// Its idle part by cause.
+    pub causes: Causes,
     /// True when it counts for the typical step.
     pub typical: bool,
     /// What is odd about it.
@@ -61,6 +63,8 @@ pub struct TypicalStep {
     pub median_span_ns: i64,
     /// Mean window and parts, rounded so that the parts sum to the window.
     pub mean: Partition,
+    /// Mean idle part by cause; sums to the idle part of `mean`.
+    pub causes: Causes,
 }
 
 /// The steps of a rank.
@@ -117,6 +121,7 @@ impl Steps {
                 window,
                 gpu_ops: work.gpu_ops,
                 parts: numbers.partition(window),
+                causes: Causes::default(),
                 typical: false,
                 edge: None,
             });
@@ -136,6 +141,7 @@ impl Steps {
                 window: window.span,
                 gpu_ops: window.gpu_ops,
                 parts: numbers.partition(window.span),
+                causes: Causes::default(),
                 typical: false,
                 edge: None,
             })
@@ -240,7 +246,12 @@ fn mark_typical(steps: &mut [Step]) -> TypicalStep {
         }
     }
     let typical: Vec<Partition> = steps.iter().filter(|s| s.typical).map(|s| s.parts).collect();
-    TypicalStep { count: typical.len() as u64, median_span_ns, mean: Partition::mean(&typical) }
+    TypicalStep {
+        count: typical.len() as u64,
+        median_span_ns,
+        mean: Partition::mean(&typical),
+        causes: Causes::default(),
+    }
 }
 
 /// Median window.

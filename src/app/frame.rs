@@ -3,6 +3,7 @@
 use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
+use super::panels::{self, PanelCaches};
 use super::state::AppState;
 use super::steps::{self, StepTable};
 use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
@@ -20,6 +21,8 @@ pub struct Caches {
     pub steps: StepTable,
     /// The details panel's.
     pub details: Details,
+    /// The other panels'.
+    pub panels: PanelCaches,
     /// Text of the path field.
     pub typed: String,
     revision: u64,
@@ -96,7 +99,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .frame(padded)
             .default_size(SIDE_PT.1.min(width * 0.42).min(widest))
             .size_range(SIDE_PT.0.min(widest)..=widest)
-            .show(ui, |ui| side(ui, cx, &mut caches.steps, out));
+            .show(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out));
     }
     if cx.settings.details && cx.view.selected.is_some() {
         let tallest = (ui.available_height() * 0.6).max(DETAILS_PT.0);
@@ -115,8 +118,8 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
 }
 
 /// Draws the side panel's content.
-pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Command>) {
-    ui.horizontal(|ui| {
+pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
         for (panel, name) in PANELS {
             if ui.add(Button::selectable(cx.view.panel == panel, name)).clicked() {
                 out.push(Command::ShowPanel(panel));
@@ -124,6 +127,9 @@ pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
         }
     });
     ui.add_space(8.0);
+    if panels::show(ui, cx, cx.view.panel, caches, out) {
+        return;
+    }
     match cx.view.panel {
         // The table of steps scrolls by itself and takes what room there is.
         Panel::Steps => steps::show(ui, cx, table, out),

@@ -118,8 +118,18 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 3] =
-    [(Panel::Overview, "Overview"), (Panel::Steps, "Steps"), (Panel::Capture, "Capture")];
+pub const PANELS: [(Panel, &str); 10] = [
+    (Panel::Overview, "Overview"),
+    (Panel::Steps, "Steps"),
+    (Panel::Findings, "Findings"),
+    (Panel::Gaps, "Gaps"),
+    (Panel::Communication, "Comm"),
+    (Panel::Ranges, "NVTX"),
+    (Panel::Launches, "Launches"),
+    (Panel::Mfu, "MFU"),
+    (Panel::Guide, "Guide"),
+    (Panel::Capture, "Capture"),
+];
 
 fn help(ui: &mut Ui, out: &mut Vec<Command>) {
     ui.set_min_width(200.0);

@@ -24,6 +24,7 @@ mod menu;
 mod opener;
 mod overlays;
 mod overview;
+pub mod panels;
 mod parts;
 pub mod picture;
 mod run;

@@ -2,6 +2,7 @@
 
 use super::cx::Cx;
 use super::frame::{SIDE_PT, side};
+use super::panels::PanelCaches;
 use super::settings::Settings;
 use super::state::file_name;
 use super::steps::StepTable;
@@ -45,7 +46,13 @@ pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions
     context.all_styles_mut(|style| style.animation_time = 0.0);
     let size = vec2(options.width_px as f32, options.height_px as f32) / scale;
     let mut renderer = Renderer::new();
-    let mut scene = Scene { workspace, state: &state, cache: timeline::Cache::default(), table: StepTable::default() };
+    let mut scene = Scene {
+        workspace,
+        state: &state,
+        cache: timeline::Cache::default(),
+        table: StepTable::default(),
+        panels: PanelCaches::default(),
+    };
     let mut shapes = Vec::new();
     for frame in 0..FRAMES {
         let mut input = RawInput {
@@ -68,6 +75,7 @@ struct Scene<'a> {
     state: &'a ViewState,
     cache: timeline::Cache,
     table: StepTable,
+    panels: PanelCaches,
 }
 
 impl Scene<'_> {
@@ -87,7 +95,7 @@ impl Scene<'_> {
             let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
             egui::Panel::right("side").frame(padded).exact_size(SIDE_PT.1).show(ui, |ui| match self.state.panel {
                 Panel::Overview => super::overview::show(ui, &cx, &mut ignored),
-                _ => side(ui, &cx, &mut self.table, &mut ignored),
+                _ => side(ui, &cx, &mut self.table, &mut self.panels, &mut ignored),
             });
         }
         CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {

@@ -230,6 +230,7 @@ mod tests {
             window,
             gpu_ops: 1,
             parts,
+            causes: crate::analysis::Causes::default(),
             typical: true,
             edge: None,
         }

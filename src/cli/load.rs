@@ -41,7 +41,7 @@ pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
     }
     let pattern = reading.step_regex.as_deref().map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("--step-regex is no regular expression: {e}")))?;
-    Ok(Params { rules, steps: StepOptions { pattern } })
+    Ok(Params { rules, steps: StepOptions { pattern }, ..Params::default() })
 }
 
 /// Reads and analyses every export, in order; the first failure ends it.

@@ -1,10 +1,15 @@
 //! Numbers to text and JSON. No arithmetic: everything shown was computed by [`crate::analysis`], and every number
 //! becomes text in [`crate::format`].
 
+mod comm;
+mod idle;
 mod info;
+mod launch;
 mod model;
+mod ranges;
 mod table;
 mod text;
+mod verdict;
 
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};

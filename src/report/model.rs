@@ -1,5 +1,10 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
+use super::comm::CommReport;
+use super::idle::IdleReport;
+use super::launch::LaunchReport;
+use super::ranges::RangesReport;
+use super::verdict::VerdictReport;
 use crate::analysis::{
     Analysis, CollectiveSum, Family, KernelSum, Limit, Partition, RankAnalysis, Step, StepEdge, Steps,
 };
@@ -125,6 +130,21 @@ pub struct RankReport {
     /// Medians over all steps, each part by itself; absent when the steps are estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_step: Option<Partition>,
+    /// Idle time and its causes.
+    #[serde(flatten)]
+    pub idle: IdleReport,
+    /// NVTX ranges on the GPU.
+    #[serde(flatten)]
+    pub ranges: RangesReport,
+    /// Communication.
+    #[serde(flatten)]
+    pub comm: CommReport,
+    /// Launches.
+    #[serde(flatten)]
+    pub launch: LaunchReport,
+    /// The verdict and the findings.
+    #[serde(flatten)]
+    pub verdict: VerdictReport,
 }
 
 /// A kernel that no rule knows.
@@ -268,6 +288,11 @@ impl RankReport {
                 median_span_ns: s.typical.median_span_ns,
                 mean: s.typical.mean,
             }),
+            idle: IdleReport::of(trace, rank, numbers),
+            ranges: RangesReport::of(trace, rank, numbers),
+            comm: CommReport::of(trace, rank, numbers),
+            launch: LaunchReport::of(trace, rank, numbers),
+            verdict: VerdictReport::of(trace, rank, numbers),
         }
     }
 }

@@ -63,6 +63,9 @@ fn rank_text(rank: &RankReport) -> String {
     }
     text.push_str(&kernels_text(rank));
     text.push_str(&steps_text(rank));
+    for section in [rank.verdict.text(), rank.idle.text(), rank.comm.text(), rank.ranges.text(), rank.launch.text()] {
+        text.push_str(&section);
+    }
     text
 }
 

@@ -108,6 +108,20 @@ pub enum Panel {
     Overview,
     /// One line a step.
     Steps,
+    /// What loses time, ranked by what could be won back.
+    Findings,
+    /// Idle gaps with their causes.
+    Gaps,
+    /// Communication.
+    Communication,
+    /// NVTX ranges and what they ran on the GPU.
+    Ranges,
+    /// Launch latency, queue depth and API calls.
+    Launches,
+    /// MFU and HFU.
+    Mfu,
+    /// The workflow as a checklist, and how to record.
+    Guide,
     /// What the file holds, and warnings.
     Capture,
 }

@@ -1,0 +1,14 @@
+//! Idle gaps with their causes.
+
+use crate::app::cx::Cx;
+use crate::view::Command;
+use egui::Ui;
+
+/// What the panel keeps between frames.
+#[derive(Debug, Default)]
+pub struct GapsCache {}
+
+/// Draws the panel.
+pub fn show(ui: &mut Ui, _cx: &Cx<'_>, _cache: &mut GapsCache, _out: &mut Vec<Command>) {
+    ui.label("");
+}

@@ -1,0 +1,52 @@
+//! The panels beside the timeline, one file each.
+
+pub mod comm;
+pub mod findings;
+pub mod gaps;
+pub mod guide;
+pub mod launches;
+pub mod mfu;
+pub mod ranges;
+
+use super::cx::Cx;
+use crate::view::{Command, Panel};
+use egui::{ScrollArea, Ui};
+
+/// What the panels keep between frames.
+#[derive(Debug, Default)]
+pub struct PanelCaches {
+    /// The panel of that name.
+    pub findings: findings::FindingsCache,
+    /// The panel of that name.
+    pub gaps: gaps::GapsCache,
+    /// The panel of that name.
+    pub comm: comm::CommunicationCache,
+    /// The panel of that name.
+    pub ranges: ranges::RangesCache,
+    /// The panel of that name.
+    pub launches: launches::LaunchesCache,
+    /// The panel of that name.
+    pub mfu: mfu::MfuCache,
+    /// The panel of that name.
+    pub guide: guide::GuideCache,
+}
+
+/// Draws `panel`, when it is one of these; false otherwise.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, out: &mut Vec<Command>) -> bool {
+    // Panels with long tables scroll by themselves and take what room there is.
+    match panel {
+        Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
+        Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
+        Panel::Findings | Panel::Communication | Panel::Launches | Panel::Mfu | Panel::Guide => {
+            ScrollArea::vertical().id_salt(panel).auto_shrink([false, false]).show(ui, |ui| match panel {
+                Panel::Findings => findings::show(ui, cx, &mut caches.findings, out),
+                Panel::Communication => comm::show(ui, cx, &mut caches.comm, out),
+                Panel::Launches => launches::show(ui, cx, &mut caches.launches, out),
+                Panel::Mfu => mfu::show(ui, cx, &mut caches.mfu, out),
+                _ => guide::show(ui, cx, &mut caches.guide, out),
+            });
+        }
+        Panel::Overview | Panel::Steps | Panel::Capture => return false,
+    }
+    true
+}
