@@ -83,6 +83,14 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
+pub fn call_name(name: &str) -> &str {
+    match name.rsplit_once("_v") {
+        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
@@ -201,6 +209,13 @@ mod tests {
         assert_eq!(utc(951_827_696_000_000_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(utc(1_704_067_199_999_999_999), "2023-12-31 23:59:59 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn call_names_lose_their_version_only() {
+        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
+        assert_eq!(call_name("cuda_vector"), "cuda_vector");
+        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
     }
 
     #[test]

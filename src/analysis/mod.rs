@@ -1,5 +1,6 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod call_kind;
 mod cause;
 mod classify;
 mod coverage;
@@ -16,10 +17,11 @@ mod step_names;
 mod steps;
 mod thresholds;
 
+pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
-pub use idle::Idle;
+pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
 pub use part::Part;
@@ -60,7 +62,7 @@ pub struct Analysis {
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
     let ranks: Vec<RankAnalysis> =
-        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits }
 }

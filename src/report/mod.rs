@@ -2,6 +2,7 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod gap;
 mod idle;
 mod info;
 mod launch;
@@ -11,6 +12,7 @@ mod table;
 mod text;
 mod verdict;
 
+pub use gap::Gap;
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use text::report_text;
