@@ -10,8 +10,8 @@
 use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
-    CallTable, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Process, RangeKind, Rank, Source,
-    Thread, Trace, Warning,
+    CallTable, CommCall, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Process, RangeKind, Rank,
+    Source, Thread, Trace, Warning,
 };
 use crate::units::Span;
 use rustc_hash::FxHashMap;
@@ -134,6 +134,11 @@ impl TraceBuilder {
 
     /// Adds an NVTX range or mark.
     pub fn range(&mut self, range: RawRange) {
+        self.comm_range(range, None);
+    }
+
+    /// Adds the range of a communication call with what the call says of itself.
+    pub fn comm_range(&mut self, range: RawRange, call: Option<CommCall>) {
         let end_ns = range.end_ns.filter(|_| range.kind != RangeKind::Mark);
         if self.is_impossible("NVTX range", range.start_ns, end_ns) {
             return;
@@ -143,9 +148,9 @@ impl TraceBuilder {
         let thread = self.thread(range.global_tid);
         if range.kind == RangeKind::Mark {
             let instant = RawRange { end_ns: Some(range.start_ns), ..range };
-            thread.marks.push(&instant, domain, category);
+            thread.marks.push(&instant, domain, category, call);
         } else {
-            thread.nvtx.push(&range, domain, category);
+            thread.nvtx.push(&range, domain, category, call);
         }
     }
 
