@@ -83,6 +83,32 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// An amount of data in powers of 1024 that is not always known.
+pub fn bytes_or_unknown(amount: Option<u64>) -> String {
+    amount.map_or_else(|| UNKNOWN.to_owned(), bytes)
+}
+
+/// A bandwidth in gigabytes (powers of ten) per second, with three digits.
+pub fn bandwidth(gb_per_s: Option<f64>) -> String {
+    let Some(value) = gb_per_s.filter(|value| value.is_finite()) else { return UNKNOWN.to_owned() };
+    let decimals = match value.abs() {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{} GB/s", grouped(&format!("{value:.decimals$}")))
+}
+
+/// The number of a communicator, as the library prints it.
+pub fn communicator(id: u64) -> String {
+    format!("{id:#x}")
+}
+
+/// A mean of counts with one decimal; [`UNKNOWN`] when there is none.
+pub fn mean_count(mean: Option<f64>) -> String {
+    mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
+}
+
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
@@ -193,6 +219,18 @@ mod tests {
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn bandwidths_and_means_have_few_digits() {
+        assert_eq!(bandwidth(Some(45.123)), "45.1 GB/s");
+        assert_eq!(bandwidth(Some(0.5)), "0.50 GB/s");
+        assert_eq!(bandwidth(Some(1234.5)), "1\u{2009}234 GB/s");
+        assert_eq!(
+            (bandwidth(None), bandwidth(Some(f64::NAN)), mean_count(None)),
+            ("-".into(), "-".into(), "-".into())
+        );
+        assert_eq!(mean_count(Some(12.34)), "12.3");
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 mod cause;
 mod classify;
+mod comm;
 mod coverage;
 mod idle;
 mod intervals;
 mod kernels;
+mod launch;
 mod limits;
 mod part;
 mod partition;
@@ -18,9 +20,17 @@ mod thresholds;
 
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
+pub use comm::{
+    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
+    Sizes, Variant, VariantSum,
+};
 pub use coverage::Coverage;
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
+pub use launch::{
+    ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
+    StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
+};
 pub use limits::Limit;
 pub use part::Part;
 pub use partition::Partition;

@@ -2,7 +2,10 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, Idle, KernelSums, Partition, StepOptions, Steps, intervals};
+use super::{
+    Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Partition, StepOptions, Steps,
+    intervals,
+};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -42,12 +45,16 @@ pub struct RankAnalysis {
     pub whole: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Communication in detail.
+    pub communication: Communication,
     /// Kernel time by family, fused kernels, and kernels that no rule knows.
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
     /// Why it was idle.
     pub idle: Idle,
+    /// How its work was launched.
+    pub launches: Launches,
 }
 
 /// How many operations of each sort a rank ran.
@@ -90,6 +97,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
+            communication: Communication::of(trace, rank, classes, &exposed, None),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -99,8 +107,10 @@ impl RankAnalysis {
             whole,
             steps: None,
             idle: Idle::default(),
+            launches: Launches::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.launches = Launches::of(trace, rank, &numbers);
         numbers
     }
 
