@@ -1,7 +1,7 @@
 //! Columns while rows still come in: unsorted, with the correlation ids that are dropped after the join.
 
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
-use super::{CallTable, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable};
+use super::{CallTable, CopyEnds, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable};
 use crate::units::Span;
 use std::cmp::Reverse;
 
@@ -46,6 +46,7 @@ pub(super) struct OpColumns {
     correlation: Vec<u32>,
     row: Vec<u32>,
     bytes: Vec<(u32, u64)>,
+    copies: Vec<(u32, CopyEnds)>,
     streams: Vec<i64>,
 }
 
@@ -62,6 +63,13 @@ impl OpColumns {
         self.stream.push(stream);
         self.correlation.push(correlation(op.correlation));
         self.row.push(op.row);
+    }
+
+    /// Says what the operation pushed last moved between.
+    pub fn copy_ends(&mut self, ends: CopyEnds) {
+        if let Some(last) = self.start_ns.len().checked_sub(1) {
+            self.copies.push((last as u32, ends));
+        }
     }
 
     /// Index of a stream id. A rank has few streams, and neighbours in the file share one.
@@ -87,7 +95,7 @@ impl OpColumns {
             order_by(self.start_ns.len(), |at| (self.start_ns[at], self.end_ns[at], self.kind[at], self.row[at]));
         let order = order.as_ref();
         let (streams, place) = sorted_streams(&self.streams);
-        let mut bytes = self.bytes;
+        let (mut bytes, mut copies) = (self.bytes, self.copies);
         if let Some(order) = order {
             let mut new_place = vec![0_u32; order.len()];
             for (new, old) in order.iter().enumerate() {
@@ -97,8 +105,13 @@ impl OpColumns {
                 *op = new_place[*op as usize];
             }
             bytes.sort_unstable_by_key(|(op, _)| *op);
+            for (op, _) in &mut copies {
+                *op = new_place[*op as usize];
+            }
+            copies.sort_unstable_by_key(|(op, _)| *op);
         }
         bytes.shrink_to_fit();
+        copies.shrink_to_fit();
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -112,6 +125,7 @@ impl OpColumns {
             launch,
             row: permute(self.row, order).into(),
             bytes,
+            copies,
         };
         (ops, streams)
     }
@@ -219,6 +233,7 @@ impl RangeColumns {
         table.name.push(range.name);
         table.kind.push(range.kind);
         table.open.push(range.end_ns.is_none());
+        table.ended_elsewhere.push(range.ended_elsewhere);
         table.domain.push(domain);
         table.category.push(category);
         table.color.push(range.color);
@@ -247,6 +262,7 @@ impl RangeColumns {
             name: permute(table.name, order),
             kind: permute(table.kind, order),
             open: permute(table.open, order),
+            ended_elsewhere: permute(table.ended_elsewhere, order),
             domain: permute(table.domain, order),
             category: permute(table.category, order),
             color: permute(table.color, order),
