@@ -29,6 +29,7 @@ pub(crate) static NVTX: TableSpec = TableSpec {
         wanted("domainId", "domains are unknown"),
         wanted("category", "categories are unknown"),
         wanted("color", "colours are unknown"),
+        wanted("endGlobalTid", "ranges that another thread ended are taken for ranges of one thread"),
     ],
 };
 
@@ -41,6 +42,7 @@ const TEXT_ID: usize = 5;
 const DOMAIN: usize = 6;
 const CATEGORY: usize = 7;
 const COLOR: usize = 8;
+const END_GLOBAL_TID: usize = 9;
 
 const CATEGORY_NAMED: i64 = 33;
 const MARK: i64 = 34;
@@ -139,6 +141,8 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
                 domain,
                 category,
                 color: batch.int(COLOR, row).map_or(NONE, |argb| (argb & 0xFF_FFFF) as u32),
+                // Set only when it differs from the thread that started the range.
+                ended_elsewhere: batch.int(END_GLOBAL_TID, row).is_some(),
                 row: batch.row_number(row),
             });
         }

@@ -219,6 +219,7 @@ impl RangeColumns {
         table.name.push(range.name);
         table.kind.push(range.kind);
         table.open.push(range.end_ns.is_none());
+        table.ended_elsewhere.push(range.ended_elsewhere);
         table.domain.push(domain);
         table.category.push(category);
         table.color.push(range.color);
@@ -247,6 +248,7 @@ impl RangeColumns {
             name: permute(table.name, order),
             kind: permute(table.kind, order),
             open: permute(table.open, order),
+            ended_elsewhere: permute(table.ended_elsewhere, order),
             domain: permute(table.domain, order),
             category: permute(table.category, order),
             color: permute(table.color, order),

@@ -96,6 +96,8 @@ pub struct RangeTable {
     pub kind: Vec<RangeKind>,
     /// True when the file holds no end.
     pub open: Vec<bool>,
+    /// True when another thread than this one ended it.
+    pub ended_elsewhere: Vec<bool>,
     /// Index into [`super::Trace::domains`].
     pub domain: Vec<u16>,
     /// Index into [`super::Trace::categories`].
