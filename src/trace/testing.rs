@@ -109,6 +109,7 @@ impl Fixture {
             domain: NameId::EMPTY,
             category: NameId::EMPTY,
             color: NONE,
+            ended_elsewhere: false,
             row,
         });
         self
