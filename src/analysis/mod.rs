@@ -9,9 +9,12 @@ mod intervals;
 mod kernels;
 mod launch;
 mod limits;
+mod means;
+mod overlaps;
 mod part;
 mod partition;
 mod period;
+mod ranges;
 mod rank;
 mod rules;
 mod step_names;
@@ -32,8 +35,10 @@ pub use launch::{
     StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
 };
 pub use limits::Limit;
+pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
+pub use ranges::{Attribution, Projected, SameThreadRow, project, same_thread_rows};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
@@ -69,8 +74,12 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks: Vec<RankAnalysis> =
-        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let numbers = |rank: usize| {
+        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
+        numbers
+    };
+    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits }
 }

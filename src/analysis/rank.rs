@@ -3,8 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Partition, StepOptions, Steps,
-    intervals,
+    Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition, StepOptions,
+    Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -51,6 +51,8 @@ pub struct RankAnalysis {
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
+    /// Which groups of operations ran at once.
+    pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
     /// How its work was launched.
@@ -106,6 +108,7 @@ impl RankAnalysis {
             comm_alone,
             whole,
             steps: None,
+            overlaps: Overlaps::default(),
             idle: Idle::default(),
             launches: Launches::default(),
         };

@@ -30,6 +30,7 @@ pub(crate) static NVTX: TableSpec = TableSpec {
         wanted("domainId", "domains are unknown"),
         wanted("category", "categories are unknown"),
         wanted("color", "colours are unknown"),
+        wanted("endGlobalTid", "ranges that another thread ended are taken for ranges of one thread"),
         spare_text("binaryData"),
     ],
 };
@@ -43,7 +44,8 @@ const TEXT_ID: usize = 5;
 const DOMAIN: usize = 6;
 const CATEGORY: usize = 7;
 const COLOR: usize = 8;
-const PAYLOAD: usize = 9;
+const END_GLOBAL_TID: usize = 9;
+const PAYLOAD: usize = 10;
 
 const CATEGORY_NAMED: i64 = 33;
 const MARK: i64 = 34;
@@ -95,7 +97,9 @@ impl Labels {
             Some((_, name)) => *name,
             None => {
                 self.nameless.insert((process, domain));
-                sink.builder.names().intern(&format!("domain {domain}"))
+                let name = sink.builder.names().intern(&format!("domain {domain}"));
+                sink.builder.unnamed_domain(name);
+                name
             }
         }
     }
@@ -118,6 +122,7 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
     let (mut no_start, mut last) = (0, None);
     load.read(&NVTX, |sink, batch| {
         for row in 0..batch.len() {
+            batch.int(START, row).into_iter().chain(batch.int(END, row)).for_each(|ns| sink.builder.nvtx_time(ns));
             let Some(kind) = range_kind(batch.int(TYPE, row)) else { continue };
             let Some(start_ns) = batch.int(START, row) else {
                 no_start += 1;
@@ -144,6 +149,8 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
                 domain,
                 category,
                 color: batch.int(COLOR, row).map_or(NONE, |argb| (argb & 0xFF_FFFF) as u32),
+                // Set only when it differs from the thread that started the range.
+                ended_elsewhere: batch.int(END_GLOBAL_TID, row).is_some(),
                 row: batch.row_number(row),
             };
             sink.builder.comm_range(range, comm_call);

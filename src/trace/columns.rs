@@ -1,7 +1,9 @@
 //! Columns while rows still come in: unsorted, with the correlation ids that are dropped after the join.
 
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
-use super::{CallTable, CommCall, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable};
+use super::{
+    CallTable, CommCall, CopyEnds, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable,
+};
 use crate::units::Span;
 use std::cmp::Reverse;
 
@@ -62,6 +64,7 @@ pub(super) struct OpColumns {
     correlation: Vec<u32>,
     row: Vec<u32>,
     bytes: Vec<(u32, u64)>,
+    copies: Vec<(u32, CopyEnds)>,
     streams: Vec<i64>,
 }
 
@@ -78,6 +81,13 @@ impl OpColumns {
         self.stream.push(stream);
         self.correlation.push(correlation(op.correlation));
         self.row.push(op.row);
+    }
+
+    /// Says what the operation pushed last moved between.
+    pub fn copy_ends(&mut self, ends: CopyEnds) {
+        if let Some(last) = self.start_ns.len().checked_sub(1) {
+            self.copies.push((last as u32, ends));
+        }
     }
 
     /// Index of a stream id. A rank has few streams, and neighbours in the file share one.
@@ -104,6 +114,7 @@ impl OpColumns {
         let order = order.as_ref();
         let (streams, place) = sorted_streams(&self.streams);
         let bytes = permute_sparse(self.bytes, order);
+        let copies = permute_sparse(self.copies, order);
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -117,6 +128,7 @@ impl OpColumns {
             launch,
             row: permute(self.row, order).into(),
             bytes,
+            copies,
         };
         (ops, streams)
     }
@@ -227,6 +239,7 @@ impl RangeColumns {
         table.name.push(range.name);
         table.kind.push(range.kind);
         table.open.push(range.end_ns.is_none());
+        table.ended_elsewhere.push(range.ended_elsewhere);
         table.domain.push(domain);
         table.category.push(category);
         table.color.push(range.color);
@@ -255,6 +268,7 @@ impl RangeColumns {
             name: permute(table.name, order),
             kind: permute(table.kind, order),
             open: permute(table.open, order),
+            ended_elsewhere: permute(table.ended_elsewhere, order),
             domain: permute(table.domain, order),
             category: permute(table.category, order),
             color: permute(table.color, order),

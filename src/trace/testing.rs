@@ -121,6 +121,7 @@ impl Fixture {
             domain,
             category: NameId::EMPTY,
             color: NONE,
+            ended_elsewhere: false,
             row: self.row(),
         };
         self.builder.comm_range(range, comm_call);

@@ -49,6 +49,18 @@ pub struct Process {
     pub name: Option<NameId>,
     /// CUDA runtime and driver calls of all its threads, thread after thread ([`Thread::api`]).
     pub api: CallTable,
+    /// Calls that share the correlation id of a launch and are not the innermost, as (launch, call) in order: a runtime
+    /// call that made the launching driver call, say.
+    pub outer_calls: Vec<(u32, u32)>,
+}
+
+impl Process {
+    /// Every call with the correlation id of `launch`: itself, then those around it.
+    pub fn calls_of(&self, launch: u32) -> impl Iterator<Item = u32> {
+        let first = self.outer_calls.partition_point(|(inner, _)| *inner < launch);
+        let outer = self.outer_calls.iter().skip(first).take_while(move |(inner, _)| *inner == launch);
+        std::iter::once(launch).chain(outer.map(|(_, call)| *call))
+    }
 }
 
 /// A thread that did anything.
@@ -96,6 +108,8 @@ pub struct RangeTable {
     pub kind: Vec<RangeKind>,
     /// True when the file holds no end.
     pub open: Vec<bool>,
+    /// True when another thread than this one ended it.
+    pub ended_elsewhere: Vec<bool>,
     /// Index into [`super::Trace::domains`].
     pub domain: Vec<u16>,
     /// Index into [`super::Trace::categories`].
