@@ -3,7 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Class, Classes, Collective, Coverage, Idle, KernelSums, Overlaps, Partition, StepOptions, Steps, intervals,
+    Attribution, Class, Classes, Collective, Coverage, Idle, KernelSums, Overlaps, Partition, Ranges, StepOptions,
+    Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -52,6 +53,8 @@ pub struct RankAnalysis {
     pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
+    /// The NVTX ranges of its process and what they ran on it.
+    pub ranges: Ranges,
 }
 
 /// How many operations of each sort a rank ran.
@@ -104,8 +107,12 @@ impl RankAnalysis {
             steps: None,
             overlaps: Overlaps::default(),
             idle: Idle::default(),
+            ranges: Ranges::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+        // The window shows these at once; what the other attribution gives is computed when it is asked for.
+        numbers.ranges.whole(trace, Attribution::Process);
         numbers
     }
 
