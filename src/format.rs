@@ -69,6 +69,16 @@ pub fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
+/// A whole number that may be negative: `-12 345` with thin spaces.
+pub fn integer(n: i64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A fraction with so many decimals: `12 345.7` with thin spaces; [`UNKNOWN`] when it is not finite.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    if value.is_finite() { grouped(&format!("{value:.decimals$}")) } else { UNKNOWN.to_owned() }
+}
+
 /// A share of 1 as percent with one decimal.
 pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))

@@ -14,7 +14,8 @@
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
 //! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
 //! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment` |
-//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
+//! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
+//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `stats`, `format` |
 //! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
 //! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
 //! | `raster` | egui output to pixels on the CPU | egui only |
@@ -30,6 +31,7 @@ pub mod format;
 pub mod nsys;
 pub mod report;
 pub mod sim;
+pub mod stats;
 pub mod trace;
 pub mod units;
 pub mod view;

@@ -42,6 +42,9 @@ pub enum Command {
     Info(Files),
     /// Where the time went, per rank and per step.
     Report(Files),
+    /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
+    #[command(after_long_help = crate::report::stats_help())]
+    Stats(Stats),
     /// Draws the window's view as a PNG, without a display.
     Render(Render),
     /// Simulates a training job and writes it as exports.
@@ -58,6 +61,39 @@ pub struct Files {
     /// Print JSON; times are integer nanoseconds on the export's own clock.
     #[arg(long)]
     pub json: bool,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Form of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// Aligned columns.
+    Text,
+    /// Comma-separated values; numbers in full.
+    Csv,
+    /// JSON; rows by column name, with what each column means.
+    Json,
+}
+
+/// Summary tables.
+#[derive(Debug, clap::Args)]
+pub struct Stats {
+    /// Exports (.sqlite); each gives tables of its own.
+    pub exports: Vec<PathBuf>,
+    /// Report to print, with settings behind colons; may be given many times. Without it all are printed.
+    #[arg(short, long = "report", value_name = "NAME[:SETTING...]", value_delimiter = ',')]
+    pub reports: Vec<String>,
+    /// Form of the tables.
+    #[arg(short, long, value_enum, default_value = "text")]
+    pub format: StatsFormat,
+    /// Count only what overlaps this step, by its number: its window on the GPU, for each rank its own.
+    #[arg(long, value_name = "N", conflicts_with = "span")]
+    pub step: Option<i64>,
+    /// Count only what overlaps this span, as times since the file's first event: 10ms..25.5ms.
+    #[arg(long, value_name = "A..B")]
+    pub span: Option<String>,
     /// How the exports are read.
     #[command(flatten)]
     pub reading: Reading,

@@ -11,6 +11,8 @@ mod progress;
 #[cfg(feature = "gui")]
 mod render;
 mod run;
+mod span;
+mod stats;
 
 pub use args::Args;
 pub use run::{CliError, run};

@@ -7,12 +7,14 @@ mod info;
 mod launch;
 mod model;
 mod ranges;
+mod stats;
 mod table;
 mod text;
 mod verdict;
 
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
+pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};
 pub use text::report_text;
 
 use serde::Serialize;
