@@ -38,7 +38,10 @@ pub use limits::Limit;
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
-pub use ranges::{Attribution, Projected, SameThreadRow, project, same_thread_rows};
+pub use ranges::{
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
+    linked_by_sequence, project, same_thread_rows, sequence_number,
+};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
