@@ -60,7 +60,7 @@ pub fn time_between(ns: i64, tick_ns: i64, step_ns: i64) -> String {
         let (unit, _) = TIME_UNITS.iter().find(|(_, length)| step * 10.0 >= *length).unwrap_or(&("ns", 1.0));
         return format!("0 {unit}");
     }
-    let decimals = (length / step).log10().ceil().clamp(0.0, 9.0) as usize;
+    let decimals = (0..9).find(|digits| 10_f64.powi(*digits) >= length / step).unwrap_or(9) as usize;
     format!("{} {unit}", grouped(&format!("{:.decimals$}", ns as f64 / length)))
 }
 
