@@ -3,6 +3,7 @@
 mod cause;
 mod classify;
 mod coverage;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
@@ -19,6 +20,7 @@ mod thresholds;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;

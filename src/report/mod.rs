@@ -2,6 +2,7 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod guide;
 mod idle;
 mod info;
 mod launch;
@@ -11,6 +12,7 @@ mod table;
 mod text;
 mod verdict;
 
+pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use text::report_text;
