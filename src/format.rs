@@ -137,6 +137,15 @@ pub fn one_line(text: &str, limit: usize) -> String {
     safe
 }
 
+/// A word as a POSIX shell reads it back, quoted only where it must be.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Characters that reorder or hide their neighbours.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -249,6 +258,14 @@ mod tests {
         assert_eq!(utc(951_827_696_000_000_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(utc(1_704_067_199_999_999_999), "2023-12-31 23:59:59 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn words_can_be_pasted_into_a_shell() {
+        let cases = [("--lr=1e-3", "--lr=1e-3"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''"), ("$X", "'$X'")];
+        for (word, quoted) in cases {
+            assert_eq!(shell_word(word), quoted);
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace`, `format` |
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
 //! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
-//! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment` |
+//! | [`record`] | how to record: the nsys command, its options, code for the loop | `format` |
+//! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment`, `record` |
 //! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
 //! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `stats`, `format` |
 //! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
@@ -29,6 +30,7 @@ pub mod cli;
 pub mod experiment;
 pub mod format;
 pub mod nsys;
+pub mod record;
 pub mod report;
 pub mod sim;
 pub mod stats;

@@ -4,6 +4,7 @@ mod cause;
 mod classify;
 mod comm;
 mod coverage;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
@@ -28,6 +29,7 @@ pub use comm::{
     Sizes, Variant, VariantSum,
 };
 pub use coverage::Coverage;
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use launch::{

@@ -2,7 +2,7 @@
 
 use super::args::{Args, Command, Files, Reading};
 use super::load::{Loaded, load};
-use super::{bench, demo, stats};
+use super::{bench, capture_help, demo, stats};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report};
@@ -56,6 +56,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         Some(Command::Render(picture)) => render(picture),
         Some(Command::Demo(job)) => demo::write(job),
         Some(Command::Bench(options)) => bench::bench(options),
+        Some(Command::CaptureHelp(options)) => capture_help::capture_help(options),
     }
 }
 
@@ -110,7 +111,7 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
     };
     match exports.iter().find(is_word) {
         Some(word) => Err(CliError::Usage(format!(
-            "there is no file and no command {}: the commands are info, report, stats, render, demo and bench (stepscope --help)",
+            "there is no file and no command {}: the commands are info, report, stats, render, demo, bench and capture-help (stepscope --help)",
             word.display()
         ))),
         None => Ok(()),

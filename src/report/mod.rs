@@ -2,6 +2,7 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod guide;
 mod idle;
 mod info;
 mod launch;
@@ -12,6 +13,7 @@ mod table;
 mod text;
 mod verdict;
 
+pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};

@@ -1,6 +1,7 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
 use super::comm::CommReport;
+use super::guide::{GuideLine, guide_lines};
 use super::idle::IdleReport;
 use super::launch::LaunchReport;
 use super::ranges::RangesReport;
@@ -31,6 +32,8 @@ pub struct Report {
     pub exports: Vec<ExportReport>,
     /// The ranks of all files.
     pub ranks: Vec<RankReport>,
+    /// The checklist.
+    pub guide: Vec<GuideLine>,
 }
 
 /// What is known about a file.
@@ -210,6 +213,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
+            guide: guide_lines(captures, false),
         }
     }
 }

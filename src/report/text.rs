@@ -1,5 +1,6 @@
 //! The report as text for a terminal.
 
+use super::guide;
 use super::table::table;
 use super::{Capture, ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition, StepEdge};
@@ -24,6 +25,7 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
     for export in &report.exports {
         text.push_str(&open_questions(export));
     }
+    text.push_str(&guide::text(&report.guide));
     text
 }
 
