@@ -14,8 +14,9 @@
 //! | [`sim`] | a simulated training job that writes nsys-schema exports | `nsys` (writer), `units` |
 //! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
 //! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment` |
+//! | [`settings`] | the settings file: reads and writes it | `analysis`, `experiment` |
 //! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
-//! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
+//! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `experiment`, `trace` |
 //! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
 //! | `raster` | egui output to pixels on the CPU | egui only |
 //! | `app` | the window: panels, menus, loading | all but `cli` |
@@ -29,6 +30,7 @@ pub mod experiment;
 pub mod format;
 pub mod nsys;
 pub mod report;
+pub mod settings;
 pub mod sim;
 pub mod trace;
 pub mod units;

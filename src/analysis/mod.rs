@@ -7,6 +7,7 @@ mod idle;
 mod intervals;
 mod kernels;
 mod limits;
+mod mfu;
 mod part;
 mod partition;
 mod period;
@@ -22,6 +23,7 @@ pub use coverage::Coverage;
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use part::Part;
 pub use partition::Partition;
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
@@ -54,6 +56,8 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
@@ -62,5 +66,5 @@ pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let ranks: Vec<RankAnalysis> =
         (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

@@ -5,6 +5,7 @@ mod comm;
 mod idle;
 mod info;
 mod launch;
+pub mod mfu;
 mod model;
 mod ranges;
 mod table;
