@@ -11,6 +11,7 @@ mod kernels;
 mod launch;
 mod limits;
 mod means;
+mod mfu;
 mod overlaps;
 mod part;
 mod partition;
@@ -37,6 +38,7 @@ pub use launch::{
     StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
 };
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
@@ -74,6 +76,8 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
@@ -86,5 +90,5 @@ pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     };
     let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

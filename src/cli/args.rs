@@ -28,6 +28,10 @@ pub struct Reading {
     /// Kernel classes of your own: a TOML file with [[rule]] tables of pattern and class.
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// What was trained and how (model, batch, layout, number format), thresholds and kernel classes: a TOML file. Without
+    /// it, <EXPORT>.stepscope.toml or stepscope.toml beside the export is used when there is one.
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
     /// Ranges that mark steps: a regular expression; its first group is the step number.
     #[arg(long, value_name = "REGEX")]
     pub step_regex: Option<String>,

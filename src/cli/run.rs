@@ -6,6 +6,7 @@ use super::{bench, capture_help, demo, stats};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report};
+use crate::settings::SettingsError;
 use crate::sim::{Demo, SimError};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub enum CliError {
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),
+    /// The settings file is not right.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The window ended with an error.
     #[error("{0}")]
     Window(String),

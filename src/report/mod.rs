@@ -6,6 +6,7 @@ mod guide;
 mod idle;
 mod info;
 mod launch;
+pub mod mfu;
 mod model;
 mod ranges;
 mod stats;

@@ -4,11 +4,13 @@ use super::comm::CommReport;
 use super::guide::{GuideLine, guide_lines};
 use super::idle::IdleReport;
 use super::launch::LaunchReport;
+use super::mfu::MfuReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, CollectiveSum, Family, KernelSum, Limit, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
+    Analysis, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
 };
+use crate::experiment::Experiment;
 use crate::format;
 use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
 use serde::Serialize;
@@ -32,6 +34,8 @@ pub struct Report {
     pub exports: Vec<ExportReport>,
     /// The ranks of all files.
     pub ranks: Vec<RankReport>,
+    /// Utilisation of the job.
+    pub mfu: MfuReport,
     /// The checklist.
     pub guide: Vec<GuideLine>,
 }
@@ -201,8 +205,15 @@ pub struct TypicalReport {
 }
 
 impl Report {
-    /// The report of some captures.
+    /// The report of some captures, with what the first of them that has settings says of the run.
     pub fn of(captures: &[Capture<'_>]) -> Self {
+        let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
+        Self::with_experiment(captures, Mfu::experiment_of(&pairs))
+    }
+
+    /// The report of some captures of the run that `experiment` describes.
+    pub fn with_experiment(captures: &[Capture<'_>], experiment: Option<&Experiment>) -> Self {
+        let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
         let of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
             ranks.map(|(rank, numbers)| RankReport::of(c.trace, rank, numbers)).collect::<Vec<_>>()
@@ -213,6 +224,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
+            mfu: MfuReport::of(Mfu::of(&pairs, experiment)),
             guide: guide_lines(captures, false),
         }
     }

@@ -22,6 +22,7 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
     if report.ranks.is_empty() {
         text.push_str("\nNo GPU work was recorded, so there is no time to split.\n");
     }
+    text.push_str(&report.mfu.text());
     for export in &report.exports {
         text.push_str(&open_questions(export));
     }
