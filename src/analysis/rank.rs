@@ -3,7 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Class, Classes, Collective, Coverage, Idle, KernelSums, Overlaps, Partition, StepOptions, Steps, intervals,
+    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition,
+    Ranges, StepOptions, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -44,6 +45,8 @@ pub struct RankAnalysis {
     pub whole: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Communication in detail.
+    pub communication: Communication,
     /// Kernel time by family, fused kernels, and kernels that no rule knows.
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
@@ -52,6 +55,10 @@ pub struct RankAnalysis {
     pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
+    /// How its work was launched.
+    pub launches: Launches,
+    /// The NVTX ranges of its process and what they ran on it.
+    pub ranges: Ranges,
 }
 
 /// How many operations of each sort a rank ran.
@@ -94,6 +101,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
+            communication: Communication::of(trace, rank, classes, &exposed, None),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -104,8 +112,14 @@ impl RankAnalysis {
             steps: None,
             overlaps: Overlaps::default(),
             idle: Idle::default(),
+            launches: Launches::default(),
+            ranges: Ranges::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.launches = Launches::of(trace, rank, &numbers);
+        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+        // The window shows these at once; what the other attribution gives is computed when it is asked for.
+        numbers.ranges.whole(trace, Attribution::Process);
         numbers
     }
 

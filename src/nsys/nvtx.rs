@@ -6,7 +6,8 @@
 use super::error::LoadError;
 use super::load::Load;
 use super::meta::process_of;
-use super::plan::{TableSpec, Warnings, Weight, plan, required, wanted, wanted_text};
+use super::payload::CommLayouts;
+use super::plan::{TableSpec, Warnings, Weight, plan, required, spare_text, wanted, wanted_text};
 use super::rows::Batch;
 use super::sink::Sink;
 use crate::trace::{NONE, NameId, RangeKind, RawRange, TableKind};
@@ -30,6 +31,7 @@ pub(crate) static NVTX: TableSpec = TableSpec {
         wanted("category", "categories are unknown"),
         wanted("color", "colours are unknown"),
         wanted("endGlobalTid", "ranges that another thread ended are taken for ranges of one thread"),
+        spare_text("binaryData"),
     ],
 };
 
@@ -43,6 +45,7 @@ const DOMAIN: usize = 6;
 const CATEGORY: usize = 7;
 const COLOR: usize = 8;
 const END_GLOBAL_TID: usize = 9;
+const PAYLOAD: usize = 10;
 
 const CATEGORY_NAMED: i64 = 33;
 const MARK: i64 = 34;
@@ -115,6 +118,7 @@ impl Labels {
 /// Reads the ranges, the marks, and the thread names given through NVTX.
 pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
     let mut labels = read_labels(load)?;
+    let layouts = CommLayouts::read(load)?;
     let (mut no_start, mut last) = (0, None);
     load.read(&NVTX, |sink, batch| {
         for row in 0..batch.len() {
@@ -135,7 +139,8 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
             };
             last = Some((key, (domain, category)));
             let name = text(sink, batch, row);
-            sink.builder.range(RawRange {
+            let comm_call = batch.text(PAYLOAD, row).and_then(|blob| layouts.decode(blob));
+            let range = RawRange {
                 start_ns,
                 end_ns: if kind == RangeKind::Mark { Some(start_ns) } else { batch.int(END, row) },
                 global_tid,
@@ -147,7 +152,8 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
                 // Set only when it differs from the thread that started the range.
                 ended_elsewhere: batch.int(END_GLOBAL_TID, row).is_some(),
                 row: batch.row_number(row),
-            });
+            };
+            sink.builder.comm_range(range, comm_call);
         }
     })?;
     let warnings = &mut load.sink.warnings;

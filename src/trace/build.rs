@@ -10,7 +10,7 @@
 use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
-    CallTable, CopyEnds, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Overhead, Process,
+    CallTable, CommCall, CopyEnds, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Overhead, Process,
     RangeKind, Rank, Source, Thread, Trace, Warning,
 };
 use crate::units::Span;
@@ -150,6 +150,11 @@ impl TraceBuilder {
 
     /// Adds an NVTX range or mark.
     pub fn range(&mut self, range: RawRange) {
+        self.comm_range(range, None);
+    }
+
+    /// Adds the range of a communication call with what the call says of itself.
+    pub fn comm_range(&mut self, range: RawRange, call: Option<CommCall>) {
         let end_ns = range.end_ns.filter(|_| range.kind != RangeKind::Mark);
         if self.is_impossible("NVTX range", range.start_ns, end_ns) {
             return;
@@ -159,9 +164,9 @@ impl TraceBuilder {
         let thread = self.thread(range.global_tid);
         if range.kind == RangeKind::Mark {
             let instant = RawRange { end_ns: Some(range.start_ns), ..range };
-            thread.marks.push(&instant, domain, category);
+            thread.marks.push(&instant, domain, category, call);
         } else {
-            thread.nvtx.push(&range, domain, category);
+            thread.nvtx.push(&range, domain, category, call);
         }
     }
 

@@ -1,7 +1,9 @@
 //! Columns while rows still come in: unsorted, with the correlation ids that are dropped after the join.
 
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
-use super::{CallTable, CopyEnds, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable};
+use super::{
+    CallTable, CommCall, CopyEnds, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable,
+};
 use crate::units::Span;
 use std::cmp::Reverse;
 
@@ -33,6 +35,22 @@ fn permute<T: Copy>(column: Vec<T>, order: Option<&Vec<u32>>) -> Vec<T> {
     };
     sorted.shrink_to_fit();
     sorted
+}
+
+/// A column that only some rows have, as (row, value), in the given order and sorted by row.
+fn permute_sparse<T>(mut column: Vec<(u32, T)>, order: Option<&Vec<u32>>) -> Vec<(u32, T)> {
+    if let Some(order) = order.filter(|_| !column.is_empty()) {
+        let mut new_place = vec![0_u32; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            new_place[*old as usize] = new as u32;
+        }
+        for (row, _) in &mut column {
+            *row = new_place[*row as usize];
+        }
+        column.sort_unstable_by_key(|(row, _)| *row);
+    }
+    column.shrink_to_fit();
+    column
 }
 
 /// GPU operations of one rank.
@@ -95,23 +113,8 @@ impl OpColumns {
             order_by(self.start_ns.len(), |at| (self.start_ns[at], self.end_ns[at], self.kind[at], self.row[at]));
         let order = order.as_ref();
         let (streams, place) = sorted_streams(&self.streams);
-        let (mut bytes, mut copies) = (self.bytes, self.copies);
-        if let Some(order) = order {
-            let mut new_place = vec![0_u32; order.len()];
-            for (new, old) in order.iter().enumerate() {
-                new_place[*old as usize] = new as u32;
-            }
-            for (op, _) in &mut bytes {
-                *op = new_place[*op as usize];
-            }
-            bytes.sort_unstable_by_key(|(op, _)| *op);
-            for (op, _) in &mut copies {
-                *op = new_place[*op as usize];
-            }
-            copies.sort_unstable_by_key(|(op, _)| *op);
-        }
-        bytes.shrink_to_fit();
-        copies.shrink_to_fit();
+        let bytes = permute_sparse(self.bytes, order);
+        let copies = permute_sparse(self.copies, order);
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -226,8 +229,11 @@ pub(super) struct RangeColumns {
 }
 
 impl RangeColumns {
-    pub fn push(&mut self, range: &RawRange, domain: u16, category: u16) {
+    pub fn push(&mut self, range: &RawRange, domain: u16, category: u16, comm_call: Option<CommCall>) {
         let table = &mut self.table;
+        if let Some(call) = comm_call {
+            table.comm_calls.push((table.start_ns.len() as u32, call));
+        }
         table.start_ns.push(range.start_ns);
         table.end_ns.push(range.end_ns.unwrap_or(OPEN));
         table.name.push(range.name);
@@ -267,6 +273,7 @@ impl RangeColumns {
             category: permute(table.category, order),
             color: permute(table.color, order),
             row: permute(self.row, order).into(),
+            comm_calls: permute_sparse(table.comm_calls, order),
         }
     }
 }
