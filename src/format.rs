@@ -156,7 +156,7 @@ pub fn call_name(name: &str) -> &str {
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
-    let mut safe = String::with_capacity(text.len().min(limit * 4));
+    let mut safe = String::with_capacity(text.len().min(limit.saturating_mul(4)));
     for (at, c) in text.chars().enumerate() {
         if at >= limit {
             safe.push('…');
