@@ -54,13 +54,23 @@ pub fn time_between(ns: i64, tick_ns: i64, step_ns: i64) -> String {
         let (unit, _) = TIME_UNITS.iter().find(|(_, length)| step * 10.0 >= *length).unwrap_or(&("ns", 1.0));
         return format!("0 {unit}");
     }
-    let decimals = (length / step).log10().ceil().clamp(0.0, 9.0) as usize;
+    let decimals = (0..9).find(|digits| 10_f64.powi(*digits) >= length / step).unwrap_or(9) as usize;
     format!("{} {unit}", grouped(&format!("{:.decimals$}", ns as f64 / length)))
 }
 
 /// A count: `12 345` with thin spaces.
 pub fn count(n: u64) -> String {
     grouped(&n.to_string())
+}
+
+/// A whole number that may be negative: `-12 345` with thin spaces.
+pub fn integer(n: i64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A fraction with so many decimals: `12 345.7` with thin spaces; [`UNKNOWN`] when it is not finite.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    if value.is_finite() { grouped(&format!("{value:.decimals$}")) } else { UNKNOWN.to_owned() }
 }
 
 /// A count that is a quotient or a mean, rounded: `156 038`; [`UNKNOWN`] when it is not known.
@@ -109,6 +119,32 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// An amount of data in powers of 1024 that is not always known.
+pub fn bytes_or_unknown(amount: Option<u64>) -> String {
+    amount.map_or_else(|| UNKNOWN.to_owned(), bytes)
+}
+
+/// A bandwidth in gigabytes (powers of ten) per second, with three digits.
+pub fn bandwidth(gb_per_s: Option<f64>) -> String {
+    let Some(value) = gb_per_s.filter(|value| value.is_finite()) else { return UNKNOWN.to_owned() };
+    let decimals = match value.abs() {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{} GB/s", grouped(&format!("{value:.decimals$}")))
+}
+
+/// The number of a communicator, as the library prints it.
+pub fn communicator(id: u64) -> String {
+    format!("{id:#x}")
+}
+
+/// A mean of counts with one decimal; [`UNKNOWN`] when there is none.
+pub fn mean_count(mean: Option<f64>) -> String {
+    mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
+}
+
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
@@ -125,6 +161,15 @@ pub fn one_line(text: &str, limit: usize) -> String {
         }
     }
     safe
+}
+
+/// A word as a POSIX shell reads it back, quoted only where it must be.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Characters that reorder or hide their neighbours.
@@ -231,11 +276,31 @@ mod tests {
     }
 
     #[test]
+    fn bandwidths_and_means_have_few_digits() {
+        assert_eq!(bandwidth(Some(45.123)), "45.1 GB/s");
+        assert_eq!(bandwidth(Some(0.5)), "0.50 GB/s");
+        assert_eq!(bandwidth(Some(1234.5)), "1\u{2009}234 GB/s");
+        assert_eq!(
+            (bandwidth(None), bandwidth(Some(f64::NAN)), mean_count(None)),
+            ("-".into(), "-".into(), "-".into())
+        );
+        assert_eq!(mean_count(Some(12.34)), "12.3");
+    }
+
+    #[test]
     fn moments_are_dates() {
         assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(utc(951_827_696_000_000_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(utc(1_704_067_199_999_999_999), "2023-12-31 23:59:59 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn words_can_be_pasted_into_a_shell() {
+        let cases = [("--lr=1e-3", "--lr=1e-3"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''"), ("$X", "'$X'")];
+        for (word, quoted) in cases {
+            assert_eq!(shell_word(word), quoted);
+        }
     }
 
     #[test]

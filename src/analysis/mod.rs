@@ -2,15 +2,21 @@
 
 mod cause;
 mod classify;
+mod comm;
 mod coverage;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
+mod launch;
 mod limits;
+mod means;
 mod mfu;
+mod overlaps;
 mod part;
 mod partition;
 mod period;
+mod ranges;
 mod rank;
 mod rules;
 mod step_names;
@@ -19,13 +25,27 @@ mod thresholds;
 
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
+pub use comm::{
+    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
+    Sizes, Variant, VariantSum,
+};
 pub use coverage::Coverage;
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
+pub use launch::{
+    ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
+    StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
+};
 pub use limits::Limit;
 pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
+pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
+pub use ranges::{
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
+    linked_by_sequence, project, same_thread_rows, sequence_number,
+};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
@@ -63,8 +83,12 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks: Vec<RankAnalysis> =
-        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let numbers = |rank: usize| {
+        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
+        numbers
+    };
+    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

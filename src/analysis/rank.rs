@@ -2,7 +2,10 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, Idle, KernelSums, Partition, StepOptions, Steps, intervals};
+use super::{
+    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition,
+    Ranges, StepOptions, Steps, intervals,
+};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -42,12 +45,20 @@ pub struct RankAnalysis {
     pub whole: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Communication in detail.
+    pub communication: Communication,
     /// Kernel time by family, fused kernels, and kernels that no rule knows.
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
+    /// Which groups of operations ran at once.
+    pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
+    /// How its work was launched.
+    pub launches: Launches,
+    /// The NVTX ranges of its process and what they ran on it.
+    pub ranges: Ranges,
 }
 
 /// How many operations of each sort a rank ran.
@@ -90,6 +101,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
+            communication: Communication::of(trace, rank, classes, &exposed, None),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -98,9 +110,16 @@ impl RankAnalysis {
             comm_alone,
             whole,
             steps: None,
+            overlaps: Overlaps::default(),
             idle: Idle::default(),
+            launches: Launches::default(),
+            ranges: Ranges::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.launches = Launches::of(trace, rank, &numbers);
+        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+        // The window shows these at once; what the other attribution gives is computed when it is asked for.
+        numbers.ranges.whole(trace, Attribution::Process);
         numbers
     }
 

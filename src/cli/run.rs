@@ -2,7 +2,7 @@
 
 use super::args::{Args, Command, Files, Reading};
 use super::load::{Loaded, load};
-use super::{bench, demo};
+use super::{bench, capture_help, demo, stats};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report};
@@ -56,9 +56,11 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         None => check_words(&args.exports).and_then(|()| window(&args.exports, &args.reading)),
         Some(Command::Info(files)) => info(files),
         Some(Command::Report(files)) => report(files),
+        Some(Command::Stats(options)) => stats::stats(options),
         Some(Command::Render(picture)) => render(picture),
         Some(Command::Demo(job)) => demo::write(job),
         Some(Command::Bench(options)) => bench::bench(options),
+        Some(Command::CaptureHelp(options)) => capture_help::capture_help(options),
     }
 }
 
@@ -113,7 +115,7 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
     };
     match exports.iter().find(is_word) {
         Some(word) => Err(CliError::Usage(format!(
-            "there is no file and no command {}: the commands are info, report, render, demo and bench (stepscope --help)",
+            "there is no file and no command {}: the commands are info, report, stats, render, demo, bench and capture-help (stepscope --help)",
             word.display()
         ))),
         None => Ok(()),

@@ -1,13 +1,14 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
 use super::comm::CommReport;
+use super::guide::{GuideLine, guide_lines};
 use super::idle::IdleReport;
 use super::launch::LaunchReport;
 use super::mfu::MfuReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, CollectiveSum, Family, KernelSum, Limit, Mfu, Partition, RankAnalysis, Step, StepEdge, Steps,
+    Analysis, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
 };
 use crate::experiment::Experiment;
 use crate::format;
@@ -35,6 +36,8 @@ pub struct Report {
     pub ranks: Vec<RankReport>,
     /// Utilisation of the job.
     pub mfu: MfuReport,
+    /// The checklist.
+    pub guide: Vec<GuideLine>,
 }
 
 /// What is known about a file.
@@ -121,6 +124,8 @@ pub struct RankReport {
     pub families: BTreeMap<Family, KernelSum>,
     /// Kernels that communicate and compute at once (compute in the partition).
     pub fused: BTreeMap<&'static str, KernelSum>,
+    /// Which groups of operations ran at once; every combination that occurs.
+    pub overlaps: Vec<Overlap>,
     /// Kernels that no rule knows and that take at least 1 % of the compute time.
     pub unclassified: Vec<UnclassifiedReport>,
     /// Common part of the step names.
@@ -220,6 +225,7 @@ impl Report {
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
             mfu: MfuReport::of(Mfu::of(&pairs, experiment)),
+            guide: guide_lines(captures, false),
         }
     }
 }
@@ -285,6 +291,7 @@ impl RankReport {
             collectives: numbers.collectives.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
             families: numbers.kernels.families.clone(),
             fused: numbers.kernels.fused.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            overlaps: numbers.overlaps.sets.clone(),
             unclassified: numbers
                 .kernels
                 .unclassified
