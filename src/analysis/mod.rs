@@ -4,12 +4,14 @@ mod cause;
 mod classify;
 mod comm;
 mod coverage;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
 mod launch;
 mod limits;
 mod means;
+mod mfu;
 mod overlaps;
 mod part;
 mod partition;
@@ -28,6 +30,7 @@ pub use comm::{
     Sizes, Variant, VariantSum,
 };
 pub use coverage::Coverage;
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use launch::{
@@ -35,10 +38,14 @@ pub use launch::{
     StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
 };
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
-pub use ranges::{Attribution, Projected, SameThreadRow, project, same_thread_rows};
+pub use ranges::{
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
+    linked_by_sequence, project, same_thread_rows, sequence_number,
+};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
@@ -69,6 +76,8 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
@@ -81,5 +90,5 @@ pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     };
     let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

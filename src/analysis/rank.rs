@@ -3,8 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition, StepOptions,
-    Steps, intervals,
+    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition,
+    Ranges, StepOptions, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -57,6 +57,8 @@ pub struct RankAnalysis {
     pub idle: Idle,
     /// How its work was launched.
     pub launches: Launches,
+    /// The NVTX ranges of its process and what they ran on it.
+    pub ranges: Ranges,
 }
 
 /// How many operations of each sort a rank ran.
@@ -111,9 +113,13 @@ impl RankAnalysis {
             overlaps: Overlaps::default(),
             idle: Idle::default(),
             launches: Launches::default(),
+            ranges: Ranges::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);
         numbers.launches = Launches::of(trace, rank, &numbers);
+        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+        // The window shows these at once; what the other attribution gives is computed when it is asked for.
+        numbers.ranges.whole(trace, Attribution::Process);
         numbers
     }
 
