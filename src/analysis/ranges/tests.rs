@@ -1,5 +1,5 @@
 use super::*;
-use crate::analysis::{Classes, Params, RankAnalysis, Rules, Params, analyze};
+use crate::analysis::{Classes, Params, RankAnalysis, Rules, analyze};
 use crate::trace::testing::Fixture;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
