@@ -85,13 +85,8 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let numbers = |rank: usize| {
-        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
-        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
-        numbers.idle.listed_ns = params.thresholds.listed_gap_ns;
-        numbers
-    };
-    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
+    let ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

@@ -3,8 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition,
-    Ranges, StepOptions, Steps, intervals,
+    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Params,
+    Partition, Ranges, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -80,7 +80,7 @@ impl RankAnalysis {
     ///
     /// # Panics
     /// When the trace has no such rank.
-    pub fn of(trace: &Trace, rank: usize, classes: &Classes, options: &StepOptions) -> Self {
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, params: &Params) -> Self {
         let ops = &trace.ranks[rank].ops;
         let span = ops.hull().unwrap_or_default();
         let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
@@ -116,11 +116,13 @@ impl RankAnalysis {
             launches: Launches::default(),
             ranges: Ranges::default(),
         };
-        numbers.steps = Steps::find(trace, rank, &numbers, options);
-        numbers.idle = Idle::of(trace, &trace.ranks[rank], &numbers.busy, numbers.steps.as_ref());
+        numbers.steps = Steps::find(trace, rank, &numbers, &params.steps);
+        let (steps, listed_ns) = (numbers.steps.as_ref(), params.thresholds.listed_gap_ns);
+        numbers.idle = Idle::of(trace, &trace.ranks[rank], &numbers.busy, steps, listed_ns);
         if let Some(steps) = &mut numbers.steps {
             steps.add_causes(&numbers.idle);
         }
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
         numbers.launches = Launches::of(trace, rank, &numbers);
         numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
         // The window shows these at once; what the other attribution gives is computed when it is asked for.
@@ -189,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn numbers(trace: &Trace) -> RankAnalysis {
-        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default())
     }
 
     #[test]

@@ -274,12 +274,13 @@ fn median<'a>(steps: impl Iterator<Item = &'a Step>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Classes, Rules};
+    use super::super::{Classes, Params, Rules};
     use super::*;
     use crate::trace::testing::Fixture;
 
     fn steps_of(trace: &Trace, options: &StepOptions) -> Option<Steps> {
-        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), options).steps
+        let params = Params { steps: options.clone(), ..Params::default() };
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &params).steps
     }
 
     /// Steps of 100 ns, each with one kernel launched by the main thread and one by another.

@@ -15,7 +15,7 @@ mod tests;
 
 pub use explain::{GapPlace, GapReport};
 
-use super::{Cause, Causes, Coverage, Steps, Thresholds};
+use super::{Cause, Causes, Coverage, Steps};
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
 use std::sync::Arc;
@@ -56,14 +56,13 @@ pub struct GapSum {
 }
 
 impl Idle {
-    /// Finds the causes for a rank of `trace`, whose work is `busy`.
-    pub(super) fn of(trace: &Trace, rank: &Rank, busy: &Arc<Coverage>, steps: Option<&Steps>) -> Self {
+    /// Finds the causes for a rank of `trace`, whose work is `busy`. Gaps of at least `listed_ns` are listed.
+    pub(super) fn of(trace: &Trace, rank: &Rank, busy: &Arc<Coverage>, steps: Option<&Steps>, listed_ns: i64) -> Self {
         let steps = steps.filter(|steps| !steps.estimated);
         // The first step may own time before the first operation, so that time has causes too.
         let first_ns = busy.spans().first().map_or(0, |work| work.start_ns);
         let window_ns = steps.and_then(|steps| steps.steps.first()).map(|step| step.window.start_ns);
         let lead_ns = trace.span.map(|s| s.start_ns).into_iter().chain(window_ns).fold(first_ns, i64::min);
-        let listed_ns = Thresholds::default().listed_gap_ns;
         let mut idle = Self { listed_ns, busy: Arc::clone(busy), ..Self::default() };
         idle.largest.reserve_exact(busy.gaps());
         let (mut sum, mut work) = (Causes::default(), 0);

@@ -1,6 +1,6 @@
 //! The sweep against the definition itself, tried instant by instant on small random traces.
 
-use super::super::{CallKind, Cause, Causes, Classes, RankAnalysis, Rules, StepOptions};
+use super::super::{CallKind, Cause, Causes, Classes, Params, RankAnalysis, Rules};
 use super::data_names::is_data_loading;
 use super::{GapPlace, GapReport};
 use crate::trace::testing::Fixture;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 const CELL_NS: i64 = 500;
 
 fn numbers(trace: &Trace) -> RankAnalysis {
-    RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+    RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default())
 }
 
 fn report(trace: &Trace, gap: usize) -> GapReport {
