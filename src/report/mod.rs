@@ -2,6 +2,7 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod gap;
 mod guide;
 mod idle;
 mod info;
@@ -14,6 +15,7 @@ mod table;
 mod text;
 mod verdict;
 
+pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
