@@ -224,13 +224,14 @@ impl Report {
             ranks.map(|(rank, numbers)| RankReport::of(c.trace, rank, numbers)).collect::<Vec<_>>()
         };
         let mut ranks: Vec<RankReport> = captures.iter().flat_map(of).collect();
+        let mfu = Mfu::of(&pairs, experiment);
         make_labels_distinct(&mut ranks);
         Self {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
-            mfu: MfuReport::of(Mfu::of(&pairs, experiment)),
-            guide: guide_lines(captures, false),
+            guide: guide_lines(captures, mfu.mfu.is_some()),
+            mfu: MfuReport::of(mfu),
         }
     }
 }

@@ -85,6 +85,13 @@ impl ViewState {
             | Command::AskConversionFolder(_)
             | Command::Convert { .. }
             | Command::SavePictureTo(_)
+            | Command::SetExperiment(_)
+            | Command::LoadSettings
+            | Command::LoadSettingsFrom(_)
+            | Command::SaveSettings
+            | Command::SaveSettingsTo(_)
+            | Command::LoadModelConfig
+            | Command::LoadModelConfigFrom(_)
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel
