@@ -3,6 +3,7 @@
 mod cause;
 mod classify;
 mod comm;
+mod condition;
 mod coverage;
 mod guide;
 mod idle;
@@ -22,6 +23,7 @@ mod rules;
 mod step_names;
 mod steps;
 mod thresholds;
+mod top;
 
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
@@ -29,6 +31,7 @@ pub use comm::{
     Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
     Sizes, Variant, VariantSum,
 };
+pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::Idle;
@@ -50,6 +53,7 @@ pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use top::top_kernel;
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;

@@ -2,18 +2,24 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod document;
+mod form;
 mod guide;
+mod html;
 mod idle;
 mod info;
 mod launch;
+mod markdown;
 pub mod mfu;
 mod model;
+mod notes;
 mod ranges;
 mod stats;
 mod table;
 mod text;
 mod verdict;
 
+pub use form::{Form, Picture, SaveError, check_target};
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
