@@ -1,5 +1,6 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod call_kind;
 mod cause;
 mod classify;
 mod comm;
@@ -25,6 +26,7 @@ mod steps;
 mod thresholds;
 mod top;
 
+pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use comm::{
@@ -34,7 +36,7 @@ pub use comm::{
 pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
-pub use idle::Idle;
+pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
 pub use launch::{
     ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
@@ -87,12 +89,8 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let numbers = |rank: usize| {
-        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
-        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
-        numbers
-    };
-    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
+    let ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

@@ -239,7 +239,7 @@ impl LaunchReport {
                 format::duration(sync.len_ns),
                 format::duration(sync.start_ns),
                 format::one_line(&sync.name, 40),
-                sync.stream.map_or_else(|| sync.kind.text().to_owned(), |id| format!("{} {id}", sync.kind.text())),
+                sync.kind.text(sync.stream),
                 sync.waited_for.as_deref().map_or_else(|| "nothing".to_owned(), |name| format::one_line(name, 60)),
             ]
         }));

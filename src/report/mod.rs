@@ -4,6 +4,7 @@
 mod comm;
 mod document;
 mod form;
+mod gap;
 mod guide;
 mod html;
 mod idle;
@@ -20,6 +21,7 @@ mod text;
 mod verdict;
 
 pub use form::{Form, Picture, SaveError, check_target};
+pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};

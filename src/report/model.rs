@@ -8,8 +8,8 @@ use super::mfu::MfuReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
-    top_kernel,
+    Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge,
+    Steps, top_kernel,
 };
 use crate::experiment::Experiment;
 use crate::format;
@@ -196,6 +196,8 @@ pub struct StepReport {
     /// The five parts of the window.
     #[serde(flatten)]
     pub parts: Partition,
+    /// Its idle part by cause.
+    pub idle_causes_ns: Causes,
 }
 
 /// Means over the typical steps.
@@ -208,6 +210,8 @@ pub struct TypicalReport {
     /// Mean window and its parts.
     #[serde(flatten)]
     pub mean: Partition,
+    /// Mean idle part by cause.
+    pub idle_causes_ns: Causes,
 }
 
 impl Report {
@@ -325,6 +329,7 @@ impl RankReport {
                 count: s.typical.count,
                 median_span_ns: s.typical.median_span_ns,
                 mean: s.typical.mean,
+                idle_causes_ns: s.typical.causes,
             }),
             idle: IdleReport::of(trace, rank, numbers),
             ranges: RangesReport::of(trace, rank, numbers),
@@ -349,6 +354,7 @@ impl StepReport {
             typical: step.typical,
             edge: step.edge,
             parts: step.parts,
+            idle_causes_ns: step.causes,
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::super::{RankAnalysis, Rules, StepOptions};
+use super::super::{Params, RankAnalysis, Rules};
 use super::*;
 use crate::trace::testing::Fixture;
 use crate::trace::{CommCall, OpKind};
@@ -11,7 +11,7 @@ fn sized(communicator: u64, bytes: u64) -> Option<CommCall> {
 
 fn analyzed(trace: &Trace) -> Communication {
     let classes = Classes::of(trace, &Rules::default());
-    RankAnalysis::of(trace, 0, &classes, &StepOptions::default()).communication
+    RankAnalysis::of(trace, 0, &classes, &Params::default()).communication
 }
 
 /// A kernel with its launch, of the given correlation.

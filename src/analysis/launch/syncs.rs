@@ -23,14 +23,15 @@ pub enum SyncKind {
 }
 
 impl SyncKind {
-    /// The word for people.
-    pub const fn text(self) -> &'static str {
-        match self {
+    /// What it waited for in words; `stream` is the id of the stream, when one is known.
+    pub fn text(self, stream: Option<i64>) -> String {
+        let word = match self {
             Self::Stream => "stream",
-            Self::Device => "device",
-            Self::Event => "event",
-            Self::Copy => "own copy",
-        }
+            Self::Device => return "the whole device".to_owned(),
+            Self::Event => return "an event".to_owned(),
+            Self::Copy => "its own copy in stream",
+        };
+        stream.map_or_else(|| word.to_owned(), |id| format!("{word} {id}"))
     }
 
     fn by_name(name: &str) -> Option<Self> {
