@@ -4,6 +4,7 @@ mod call_kind;
 mod cause;
 mod classify;
 mod comm;
+mod condition;
 mod coverage;
 mod guide;
 mod idle;
@@ -23,6 +24,7 @@ mod rules;
 mod step_names;
 mod steps;
 mod thresholds;
+mod top;
 
 pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
@@ -31,6 +33,7 @@ pub use comm::{
     Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
     Sizes, Variant, VariantSum,
 };
+pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
@@ -52,6 +55,7 @@ pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use top::top_kernel;
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;

@@ -14,6 +14,16 @@ impl VerdictReport {
         Self {}
     }
 
+    /// What the step is bound by, as a stable word; `None` when nothing ran.
+    pub(super) const fn class(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What to do next; `None` when nothing ran.
+    pub(super) const fn next_action(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
         String::new()
