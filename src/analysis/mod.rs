@@ -48,8 +48,8 @@ pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
 pub use ranges::{
-    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
-    linked_by_sequence, project, same_thread_rows, sequence_number,
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
+    group_name, linked_by_sequence, project, same_thread_rows, sequence_number,
 };
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};

@@ -1,6 +1,7 @@
 //! Everything that can change what the window shows.
 
 use super::{Item, LaneKey, Panel, RankId, Theme};
+use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ pub enum Command {
     ToggleMarks,
     /// Switches NVTX rows.
     ToggleNvtx,
+    /// Chooses which operations belong to an NVTX range.
+    SetAttribution(Attribution),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.
