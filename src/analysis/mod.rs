@@ -1,8 +1,10 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod area;
 mod cause;
 mod classify;
 mod coverage;
+mod findings;
 mod idle;
 mod intervals;
 mod kernels;
@@ -10,24 +12,34 @@ mod limits;
 mod part;
 mod partition;
 mod period;
+mod pipeline;
+mod places;
 mod rank;
 mod rules;
+mod scope;
 mod step_names;
 mod steps;
 mod thresholds;
+mod verdict;
 
+pub use area::Area;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
+pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
 pub use part::Part;
 pub use partition::Partition;
+pub use pipeline::{Bubble, Pipeline};
+pub use places::Place;
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
+pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use verdict::{Losses, Verdict};
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;

@@ -104,7 +104,19 @@ impl TraceBuilder {
 
     /// Adds a GPU operation.
     pub fn op(&mut self, op: RawOp) {
-        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return };
+        self.checked_op(op);
+    }
+
+    /// Adds a kernel of so many thread blocks; 0 when that is not known.
+    pub fn kernel(&mut self, op: RawOp, blocks: u16) {
+        if self.checked_op(op) {
+            self.current.blocks(blocks);
+        }
+    }
+
+    /// Adds an operation unless it is to be left out; true when it was added.
+    fn checked_op(&mut self, op: RawOp) -> bool {
+        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return false };
         let name = self.op_name(&op);
         let key = (op.global_pid, op.device);
         // Rows of one rank come in long runs: its columns stay at hand until another rank's row comes.
@@ -114,6 +126,7 @@ impl TraceBuilder {
             self.last_rank = Some(key);
         }
         self.current.push(&op, end_ns, name);
+        true
     }
 
     /// Adds a CUDA API call.

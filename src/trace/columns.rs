@@ -46,6 +46,8 @@ pub(super) struct OpColumns {
     correlation: Vec<u32>,
     row: Vec<u32>,
     bytes: Vec<(u32, u64)>,
+    /// Shorter than the others when the last operations told none.
+    blocks: Vec<u16>,
     streams: Vec<i64>,
 }
 
@@ -62,6 +64,16 @@ impl OpColumns {
         self.stream.push(stream);
         self.correlation.push(correlation(op.correlation));
         self.row.push(op.row);
+    }
+
+    /// Says how many thread blocks the operation pushed last has; 0 when that is not known.
+    pub fn blocks(&mut self, blocks: u16) {
+        if blocks > 0 && !self.start_ns.is_empty() {
+            self.blocks.resize(self.start_ns.len(), 0);
+            if let Some(last) = self.blocks.last_mut() {
+                *last = blocks;
+            }
+        }
     }
 
     /// Index of a stream id. A rank has few streams, and neighbours in the file share one.
@@ -99,6 +111,11 @@ impl OpColumns {
             bytes.sort_unstable_by_key(|(op, _)| *op);
         }
         bytes.shrink_to_fit();
+        let mut blocks = self.blocks;
+        if !blocks.is_empty() {
+            blocks.resize(self.start_ns.len(), 0);
+            blocks = permute(blocks, order);
+        }
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -112,6 +129,7 @@ impl OpColumns {
             launch,
             row: permute(self.row, order).into(),
             bytes,
+            blocks,
         };
         (ops, streams)
     }
