@@ -9,6 +9,8 @@ mod idle;
 mod intervals;
 mod kernels;
 mod limits;
+mod means;
+mod overlaps;
 mod part;
 mod partition;
 mod period;
@@ -30,6 +32,7 @@ pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use idle::Idle;
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
+pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
 pub use pipeline::{Bubble, Pipeline};
@@ -71,8 +74,12 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks: Vec<RankAnalysis> =
-        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let numbers = |rank: usize| {
+        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
+        numbers
+    };
+    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits }
 }

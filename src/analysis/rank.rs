@@ -2,7 +2,9 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, Idle, KernelSums, Partition, StepOptions, Steps, intervals};
+use super::{
+    Class, Classes, Collective, Coverage, Idle, KernelSums, Overlaps, Partition, StepOptions, Steps, intervals,
+};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -46,6 +48,8 @@ pub struct RankAnalysis {
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
+    /// Which groups of operations ran at once.
+    pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
 }
@@ -98,6 +102,7 @@ impl RankAnalysis {
             comm_alone,
             whole,
             steps: None,
+            overlaps: Overlaps::default(),
             idle: Idle::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, options);

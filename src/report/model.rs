@@ -6,7 +6,7 @@ use super::launch::LaunchReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, CollectiveSum, Family, KernelSum, Limit, Partition, RankAnalysis, Step, StepEdge, Steps,
+    Analysis, CollectiveSum, Family, KernelSum, Limit, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
 };
 use crate::format;
 use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
@@ -117,6 +117,8 @@ pub struct RankReport {
     pub families: BTreeMap<Family, KernelSum>,
     /// Kernels that communicate and compute at once (compute in the partition).
     pub fused: BTreeMap<&'static str, KernelSum>,
+    /// Which groups of operations ran at once; every combination that occurs.
+    pub overlaps: Vec<Overlap>,
     /// Kernels that no rule knows and that take at least 1 % of the compute time.
     pub unclassified: Vec<UnclassifiedReport>,
     /// Common part of the step names.
@@ -273,6 +275,7 @@ impl RankReport {
             collectives: numbers.collectives.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
             families: numbers.kernels.families.clone(),
             fused: numbers.kernels.fused.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            overlaps: numbers.overlaps.sets.clone(),
             unclassified: numbers
                 .kernels
                 .unclassified
