@@ -74,6 +74,32 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
 }
 
+/// A count that may be a mean: whole numbers as they are, others with one decimal.
+pub fn mean_count(n: f64) -> String {
+    if !n.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    let decimals = if n.fract().abs() < 0.05 || n.abs() >= 1000.0 { 0 } else { 1 };
+    grouped(&format!("{n:.decimals$}"))
+}
+
+/// A difference of shares in percentage points.
+pub fn points(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1} points", fraction * 100.0) } else { UNKNOWN.to_owned() }
+}
+
+/// A rate of bytes in powers of 1000, as links and memories are sold: `46.1 GB/s`.
+pub fn bytes_per_second(rate: f64) -> String {
+    if !rate.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    let units = [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)];
+    match units.into_iter().find(|(_, length)| rate.abs() >= *length) {
+        Some((unit, length)) => format!("{:.1} {unit}", rate / length),
+        None => format!("{rate:.0} B/s"),
+    }
+}
+
 /// An amount of memory in powers of 1024: `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -186,6 +212,14 @@ mod tests {
         assert_eq!(count(12), "12");
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
+    }
+
+    #[test]
+    fn means_points_and_rates_have_the_decimals_they_need() {
+        assert_eq!((mean_count(12.0), mean_count(2.45), mean_count(f64::NAN)), ("12".into(), "2.5".into(), "-".into()));
+        assert_eq!(mean_count(1234.6), "1\u{2009}235");
+        assert_eq!(points(0.1234), "12.3 points");
+        assert_eq!((bytes_per_second(46.12e9), bytes_per_second(12.0)), ("46.1 GB/s".into(), "12 B/s".into()));
     }
 
     #[test]

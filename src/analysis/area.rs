@@ -28,15 +28,8 @@ pub enum Area {
 
 impl Area {
     /// What the time of a step is split into; they sum to the step.
-    pub const OF_TIME: [Self; 7] = [
-        Self::Compute,
-        Self::Communication,
-        Self::Bubble,
-        Self::Data,
-        Self::Host,
-        Self::Copy,
-        Self::Unattributed,
-    ];
+    pub const OF_TIME: [Self; 7] =
+        [Self::Compute, Self::Communication, Self::Bubble, Self::Data, Self::Host, Self::Copy, Self::Unattributed];
 
     /// What of that is lost.
     pub const LOSSES: [Self; 6] =

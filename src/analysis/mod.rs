@@ -1,6 +1,7 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
 mod area;
+mod call_kind;
 mod cause;
 mod classify;
 mod coverage;
@@ -25,11 +26,12 @@ mod thresholds;
 mod verdict;
 
 pub use area::Area;
+pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
-pub use idle::Idle;
+pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
 pub use limits::Limit;
 pub use overlaps::{Overlap, Overlaps};
@@ -75,11 +77,20 @@ pub struct Analysis {
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
     let numbers = |rank: usize| {
-        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
+        let mut numbers = RankAnalysis::of(trace, rank, &classes, params);
         numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
         numbers
     };
-    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
+    let mut ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
+    diagnose(trace, &classes, &mut ranks, params, None);
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits }
+}
+
+/// Judges every rank anew, for example after the user's description of the run has changed. `mfu` is the model FLOPs
+/// utilisation, when known.
+pub fn diagnose(trace: &Trace, classes: &Classes, ranks: &mut [RankAnalysis], params: &Params, mfu: Option<f64>) {
+    for (at, rank) in ranks.iter_mut().enumerate().take(trace.ranks.len()) {
+        rank.diagnosis = Diagnosis::of(trace, at, classes, rank, params, mfu);
+    }
 }

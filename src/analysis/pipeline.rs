@@ -128,8 +128,7 @@ pub struct Bubble {
 
 /// Idle causes that count as bubble beside a point-to-point kernel: the device waited, or the host waited for the
 /// exchange. What the host does by itself (loading data, running Python, allocating) stays its own loss.
-const BORDERING: [Cause; 5] =
-    [Cause::DeviceWait, Cause::Turnaround, Cause::LaunchLatency, Cause::Unknown, Cause::Sync];
+const BORDERING: [Cause; 5] = [Cause::DeviceWait, Cause::Turnaround, Cause::LaunchLatency, Cause::Unknown, Cause::Sync];
 
 impl Bubble {
     /// Measures the bubble of `rank` over the scope's windows.
@@ -200,9 +199,8 @@ mod tests {
 
     #[test]
     fn the_theory_is_that_of_the_schedule() {
-        let of = |stages, micro_batches, interleave| {
-            Pipeline { stages, micro_batches, interleave, declared: true }.theory()
-        };
+        let of =
+            |stages, micro_batches, interleave| Pipeline { stages, micro_batches, interleave, declared: true }.theory();
         assert!((of(Some(4), Some(8), None).unwrap() - 3.0 / 11.0).abs() < 1e-12);
         assert!((of(Some(4), Some(32), Some(1)).unwrap() - 3.0 / 35.0).abs() < 1e-12);
         assert!((of(Some(4), Some(8), Some(2)).unwrap() - 3.0 / 19.0).abs() < 1e-12);

@@ -57,10 +57,8 @@ pub(super) fn longest(scope: &Scope, spans: &[Span]) -> Vec<Place> {
 
 /// The longest copies that no kernel hides.
 pub(super) fn copies(scope: &Scope, numbers: &RankAnalysis) -> Vec<Place> {
-    let alone = intervals::subtract(
-        numbers.without_compute.spans().iter().copied(),
-        numbers.comm.spans().iter().copied(),
-    );
+    let alone =
+        intervals::subtract(numbers.without_compute.spans().iter().copied(), numbers.comm.spans().iter().copied());
     longest(scope, &alone.collect::<Vec<_>>())
 }
 

@@ -11,13 +11,15 @@ use serde::{Deserialize, Serialize};
 pub struct Thresholds {
     /// The largest loss is the verdict from this share on.
     pub verdict_share: f64,
+    /// Idle gaps of at least this length are listed one by one, in nanoseconds; the shorter ones are summed.
+    pub listed_gap_ns: i64,
     /// A second loss this close to the largest is named beside it.
     pub also_share: f64,
     /// A finding is a warning from this share on, else a note.
     pub warning_share: f64,
     /// Exposed communication is told from here on.
     pub exposed_share: f64,
-    /// Exposed communication is a warning from here on.
+    /// Findings on communication are warnings from here on.
     pub exposed_warning_share: f64,
     /// Less of the communication than this runs beside compute: it does not overlap.
     pub overlap_low: f64,
@@ -100,6 +102,7 @@ impl Default for Thresholds {
     fn default() -> Self {
         Self {
             verdict_share: 0.10,
+            listed_gap_ns: 2_000,
             also_share: 0.03,
             warning_share: 0.05,
             exposed_share: 0.02,

@@ -3,6 +3,7 @@
 //! A step (see [`super::scope`]) splits into compute and six losses that sum to it exactly. The largest loss of at
 //! least [`Thresholds::verdict_share`] is the verdict; without one the job is compute bound.
 
+use super::intervals;
 use super::pipeline::Bubble;
 use super::places;
 use super::scope::{Basis, Scope};
@@ -46,8 +47,9 @@ impl Losses {
             Area::Host => sum(&HOST_CAUSES),
             Area::Copy => parts.copy_only_ns,
             // What a capture without causes leaves of the idle time is unattributed too.
-            Area::Unattributed => sum(&UNATTRIBUTED_CAUSES)
-                .saturating_add(parts.idle_ns.saturating_sub(causes.total_ns())),
+            Area::Unattributed => {
+                sum(&UNATTRIBUTED_CAUSES).saturating_add(parts.idle_ns.saturating_sub(causes.total_ns()))
+            }
             Area::Compute | Area::Capture | Area::Mfu => parts.compute_ns(),
         });
         Self { span_ns: parts.span_ns, ns }
@@ -118,7 +120,9 @@ impl Verdict {
         let is_close = is_loss && second_share > 0.0 && first_share - second_share <= limits.also_share;
         let area = if is_loss { first } else { Area::Compute };
         let all_losses = losses.span_ns.saturating_sub(losses.of_area(Area::Compute));
-        let own = findings.iter().find(|f| f.rule.area() == area && f.rule.is_advice());
+        let own = || findings.iter().filter(|f| f.rule.area() == area && f.rule.is_advice());
+        let explains = |f: &&Finding| !f.rule.is_general() && f.ns_per_step >= losses.of_area(area) / 2;
+        let next = own().find(explains).or_else(|| own().next());
         Self {
             area,
             share: losses.share(area).unwrap_or(0.0),
@@ -129,7 +133,7 @@ impl Verdict {
             basis: scope.basis,
             steps: scope.windows.len() as u64,
             places: places_of(area, numbers, scope, bubble.as_ref()),
-            next: own.map_or_else(|| Rule::default_of(area), |f| f.rule),
+            next: next.map_or_else(|| Rule::default_of(area), |f| f.rule),
             mfu_if_gone: mfu.filter(|_| is_loss && first_share < 1.0).map(|mfu| mfu / (1.0 - first_share)),
             bubble,
         }
@@ -139,7 +143,14 @@ impl Verdict {
 /// Where a loss is worst.
 pub(super) fn places_of(area: Area, numbers: &RankAnalysis, scope: &Scope, bubble: Option<&Bubble>) -> Vec<Place> {
     match area {
-        Area::Communication => places::longest(scope, numbers.exposed.spans()),
+        Area::Communication => match bubble {
+            None => places::longest(scope, numbers.exposed.spans()),
+            Some(bubble) => {
+                let (all, own) = (numbers.exposed.spans().iter(), bubble.exposed.spans().iter());
+                let rest = intervals::subtract(all.copied(), own.copied());
+                places::longest(scope, &rest.collect::<Vec<_>>())
+            }
+        },
         Area::Bubble => bubble.map_or_else(Vec::new, |bubble| places::longest(scope, bubble.exposed.spans())),
         Area::Copy => places::copies(scope, numbers),
         Area::Data => places::gaps(scope, numbers, |cause| cause == Cause::Data),
@@ -151,7 +162,9 @@ pub(super) fn places_of(area: Area, numbers: &RankAnalysis, scope: &Scope, bubbl
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Classes, Params, Rules};
     use super::*;
+    use crate::trace::testing::Fixture;
 
     fn losses(exposed: i64, data: i64, turnaround: i64) -> Losses {
         let idle_ns = data + turnaround;
@@ -170,7 +183,8 @@ mod tests {
     }
 
     fn verdict(losses: Losses, mfu: Option<f64>) -> Verdict {
-        let numbers = super::super::RankAnalysis::empty();
+        let trace = Fixture::new().kernel("gemm", 7, 0, 1000).build();
+        let numbers = RankAnalysis::of(&trace, 0, &Classes::of(&trace, &Rules::default()), &Params::default());
         let scope = Scope {
             basis: Basis::NoSteps,
             windows: Vec::new(),

@@ -14,6 +14,7 @@ mod verdict;
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use text::report_text;
+pub use verdict::{bubble_text, evidence_text, gain_text, margin_text, mfu_text, place_text, value_text, verdict_text};
 
 use serde::Serialize;
 

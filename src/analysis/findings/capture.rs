@@ -47,7 +47,8 @@ fn truncated(case: &Case<'_>) -> Option<Finding> {
     let cut = steps(case).iter().enumerate().filter(|(_, step)| step.edge == Some(StepEdge::Cut));
     let places: Vec<Place> = cut.map(|(at, step)| place(at, step)).collect();
     let count = places.len() as f64;
-    (!places.is_empty()).then(|| case.finding(Rule::Truncated, 0).with("steps that are cut", Value::Count(count)).at(places))
+    (!places.is_empty())
+        .then(|| case.finding(Rule::Truncated, 0).with("steps that are cut", Value::Count(count)).at(places))
 }
 
 /// The capture goes on long after the last operation: buffers were lost, or the program did something else.

@@ -18,8 +18,7 @@ pub(super) fn findings(case: &Case<'_>, out: &mut Vec<Finding>) {
 fn exposed(case: &Case<'_>) -> Option<Finding> {
     let parts = &case.scope.parts;
     let exposed_ns = case.loss_ns(Area::Communication);
-    let exposed_share = case.scope.share(exposed_ns);
-    if exposed_ns == 0 || exposed_share < case.limits.exposed_share {
+    if exposed_ns == 0 || case.scope.share(exposed_ns) < case.limits.exposed_share {
         return None;
     }
     let overlapped = share(parts.overlapped_comm_ns, parts.comm_ns).unwrap_or(0.0);
@@ -28,11 +27,8 @@ fn exposed(case: &Case<'_>) -> Option<Finding> {
     let reduces_gradients = matches!(worst, Collective::AllReduce | Collective::ReduceScatter);
     let is_late = overlapped < case.limits.overlap_low && reduces_gradients;
     let rule = if is_late { Rule::GradientsNotOverlapped } else { Rule::ExposedCommunication };
-    let mut finding = case.finding(rule, exposed_ns);
-    if exposed_share < case.limits.exposed_warning_share {
-        finding = finding.as_note();
-    }
-    let finding = finding
+    let finding = case
+        .finding(rule, exposed_ns)
         .with("communication in all", Value::Ns(parts.comm_ns))
         .with("of it beside compute", Value::Share(overlapped))
         .with("most exposed", Value::Name(worst.text().to_owned()))

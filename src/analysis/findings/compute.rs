@@ -80,7 +80,10 @@ fn small_grids(case: &Case<'_>) -> Option<Finding> {
     let small_ns = case.scope.mean_ns(work.small_grid.total_ns);
     Some(
         case.finding(Rule::KernelsTooSmall, empty_ns)
-            .with("kernels with fewer blocks than multiprocessors, per step", Value::Count(case.scope.mean_count(work.small_grid.count)))
+            .with(
+                "kernels with fewer blocks than multiprocessors, per step",
+                Value::Count(case.scope.mean_count(work.small_grid.count)),
+            )
             .with("of all kernels", Value::Share(work.small_grid.count as f64 / work.kernels.count.max(1) as f64))
             .with("their time", Value::Ns(small_ns))
             .with("their multiprocessors without a block, in time", Value::Ns(empty_ns))

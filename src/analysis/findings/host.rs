@@ -2,7 +2,7 @@
 
 use super::{Case, Finding, Rule, Value};
 use crate::analysis::places;
-use crate::analysis::{Area, Cause, Place};
+use crate::analysis::{Area, Cause, Place, Step};
 use crate::units::share;
 
 /// What holds of a case.
@@ -130,8 +130,11 @@ fn allocator(case: &Case<'_>) -> Option<Finding> {
 fn module_loads(case: &Case<'_>) -> Option<Finding> {
     let lost_ns = idle_ns(case, Cause::ModuleLoad);
     let calls = &case.calls.module_loads;
-    // Loading belongs to the first steps; in a whole span only its size can make it worth a word.
-    let is_steady = !case.scope.basis.is_whole_span() && case.scope.mean_count(calls.sum.count) >= 1.0;
+    // Loading belongs to the first steps; elsewhere only its size can make it worth a word.
+    let loads = |step: &Step| step.typical && step.causes.of(Cause::ModuleLoad) > 0;
+    let steps = case.numbers.steps.as_ref().filter(|_| !case.scope.basis.is_whole_span());
+    let loading = steps.map_or(0, |steps| steps.steps.iter().skip(1).filter(|step| loads(step)).count());
+    let is_steady = loading > 0 && loading * 2 >= case.scope.windows.len();
     if lost_ns <= 0 || (!is_steady && case.scope.share(lost_ns) < case.limits.launch_share) {
         return None;
     }

@@ -109,20 +109,12 @@ impl Finding {
         self.severity = Severity::Warning;
         self
     }
-
-    /// A note, whatever its size.
-    #[must_use]
-    pub(super) const fn as_note(mut self) -> Self {
-        self.severity = Severity::Note;
-        self
-    }
 }
 
 /// What the rules look at.
-pub(super) struct Case<'a> {
+struct Case<'a> {
     pub trace: &'a Trace,
     pub rank: &'a Rank,
-    pub classes: &'a Classes,
     pub numbers: &'a RankAnalysis,
     pub scope: Scope,
     pub losses: Losses,
@@ -137,7 +129,11 @@ impl Case<'_> {
     /// A finding that could win `ns_per_step`.
     pub fn finding(&self, rule: Rule, ns_per_step: i64) -> Finding {
         let share = self.scope.share(ns_per_step);
-        let is_large = !rule.is_note() && share >= self.limits.warning_share;
+        let from = match rule.area() {
+            Area::Communication => self.limits.exposed_warning_share,
+            _ => self.limits.warning_share,
+        };
+        let is_large = !rule.is_note() && share >= from;
         let severity = if is_large { Severity::Warning } else { Severity::Note };
         Finding { rule, severity, ns_per_step, share, evidence: Vec::new(), places: Vec::new() }
     }
@@ -186,7 +182,6 @@ impl Diagnosis {
             calls: Calls::of(trace, process, numbers, &scope, limits),
             rank: &trace.ranks[rank],
             trace,
-            classes,
             numbers,
             scope,
             bubble,

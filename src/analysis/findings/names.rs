@@ -33,8 +33,11 @@ static BACKWARD: LazyLock<Option<Regex>> = LazyLock::new(|| pattern("bwd|backwar
 static HELPER: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern("dot_do_o|convert_d|preprocess|postprocess|combine|splitkv|sum_od|delta"));
 /// Words of kernels on tensor cores, in any library.
-static TENSOR: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"s?\d{4}gemm|s\d+16|hmma|imma|wgmma|utcmma|tensorop|tcgen|nvjet|mma_sync|bf16|f16|half|fp8|e4m3|h\d+gemm|tf32"));
+static TENSOR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"s?\d{4}gemm|s\d+16|hmma|imma|wgmma|utcmma|tensorop|tcgen|nvjet|mma_sync|bf16|f16|half|fp8|e4m3|h\d+gemm|tf32",
+    )
+});
 static SIMT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"sgemm|simt|ffma|f32f32_f32f32|dgemm|fp32"));
 static EXPERT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"group(ed)?_?gemm|moe|expert"));
 

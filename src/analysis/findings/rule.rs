@@ -12,6 +12,8 @@ pub enum Rule {
     GradientsNotOverlapped,
     /// Large messages move slower than the link allows.
     LowBandwidth,
+    /// Some steps wait in a collective for long.
+    LateRank,
     /// Communication on the stream of the compute kernels.
     CommOnComputeStream,
     /// The host waits right after a collective.
@@ -134,6 +136,11 @@ impl Rule {
         !matches!(self, Self::QueueFull | Self::UndeclaredPipeline | Self::CheckpointInside)
     }
 
+    /// True when the rule names a loss and not why: a more specific one that explains most of it goes before it.
+    pub const fn is_general(self) -> bool {
+        matches!(self, Self::ExposedCommunication | Self::LaunchBound | Self::DeviceWait | Self::SlowSteps)
+    }
+
     /// The rule whose advice stands for an area when no finding does.
     pub const fn default_of(area: Area) -> Self {
         match area {
@@ -165,6 +172,13 @@ impl Rule {
                 "Reduce each gradient bucket as soon as backward has filled it: DistributedDataParallel with \
                  bucket_cap_mb around 25, overlap_grad_reduce in Megatron, no no_sync() around the last micro-batch, and \
                  no reduction by hand after backward().",
+            ),
+            Self::LateRank => row(
+                "R2",
+                Communication,
+                "Some steps wait long in a collective: another rank may be late",
+                "One rank cannot tell waiting from transfer. Record all ranks and open them together: the one that arrives \
+                 last at those places is the one to look at (a pause, a late batch, a slow card).",
             ),
             Self::LowBandwidth => row(
                 "R3",

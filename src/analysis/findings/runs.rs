@@ -42,9 +42,7 @@ impl RunSweep {
     /// The next kernel of the stream.
     pub fn add(&mut self, class: Class, traits: Traits, len_ns: i64) {
         match class {
-            Class::Compute(
-                Family::Elementwise | Family::Reduction | Family::Normalization | Family::CopyTranspose,
-            ) => {
+            Class::Compute(Family::Elementwise | Family::Reduction | Family::Normalization | Family::CopyTranspose) => {
                 let run = &mut self.run;
                 run.sum.add(len_ns);
                 run.longest_ns = run.longest_ns.max(len_ns);

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 /// What holds of a case.
 pub(super) fn findings(case: &Case<'_>, out: &mut Vec<Finding>) {
     let Some(steps) = measured(case) else { return };
-    let pauses = Pauses::of(case, steps).filter(Pauses::are_sporadic);
-    let paused: Vec<usize> = pauses.as_ref().map_or_else(Vec::new, |p| p.steps.clone());
+    let mut pauses = Pauses::of(case, steps).filter(Pauses::are_sporadic);
+    let slow = slow_steps(case, steps, &mut pauses);
     out.extend(pauses.map(|pauses| pauses.finding(case)));
-    slow_steps(case, steps, &paused, out);
+    let steady = steady(steps).count();
+    out.extend(slow.into_iter().map(|(area, slow)| slow.finding(case, steps, area, steady)));
 }
 
 /// The marked steps of the rank.
@@ -20,12 +21,14 @@ fn measured<'a>(case: &Case<'a>) -> Option<&'a Steps> {
     case.numbers.steps.as_ref().filter(|steps| !steps.estimated)
 }
 
-/// True for a step that belongs to the steady state.
-const fn is_steady(step: &Step) -> bool {
-    !matches!(step.edge, Some(StepEdge::WarmUp | StepEdge::Cut))
+/// The steps of the steady state, with their indices: what only the first step does is warm-up.
+fn steady(steps: &Steps) -> impl Iterator<Item = (usize, &Step)> {
+    let is_steady = |step: &Step| !matches!(step.edge, Some(StepEdge::WarmUp | StepEdge::Cut));
+    steps.steps.iter().enumerate().skip(1).filter(move |(_, step)| is_steady(step))
 }
 
 /// Long stalls of host code.
+#[derive(Default)]
 struct Pauses {
     /// Steps that have any.
     steps: Vec<usize>,
@@ -35,15 +38,17 @@ struct Pauses {
     total_ns: i64,
     longest_ns: i64,
     worst: Worst,
+    /// Other steps that wait about as long in a collective: then another rank pauses.
+    waits: u64,
+    waits_ns: i64,
 }
 
 impl Pauses {
     /// The pauses of the steady steps; `None` when there is none. Behind a synchronising call a pause is idle time
     /// because of that call, so both causes count.
     fn of(case: &Case<'_>, steps: &Steps) -> Option<Self> {
-        let mut pauses =
-            Self { steps: Vec::new(), of: 0, count: 0, total_ns: 0, longest_ns: 0, worst: Worst::default() };
-        for (at, step) in steps.steps.iter().enumerate().filter(|(_, step)| is_steady(step)) {
+        let mut pauses = Self::default();
+        for (at, step) in steady(steps) {
             pauses.of += 1;
             let host = step.causes.of(Cause::HostCode).saturating_add(step.causes.of(Cause::Sync));
             if host < case.limits.pause_ns {
@@ -79,15 +84,23 @@ impl Pauses {
     }
 
     fn finding(self, case: &Case<'_>) -> Finding {
-        let per_step = self.total_ns / i64::try_from(self.of).unwrap_or(1).max(1);
+        let lost_ns = self.total_ns.saturating_add(self.waits_ns);
+        let per_step = lost_ns / i64::try_from(self.of).unwrap_or(1).max(1);
         let period = self.period();
+        let waits = (self.waits > 0).then_some(Value::Count(self.waits as f64));
         case.finding(Rule::HostPause, per_step)
             .with("steps that pause", Value::Count(self.steps.len() as f64))
             .with("of so many steps", Value::Count(self.of as f64))
             .with("longest pause", Value::Ns(self.longest_ns))
             .with("all of them", Value::Ns(self.total_ns))
             .with_known("one every so many steps", period.map(|steps| Value::Count(steps as f64)))
+            .with_known("other steps that wait as long in a collective", waits)
             .at(self.worst.into_places())
+    }
+
+    /// True when a step that loses `ns` in collectives may wait for the same pause on another rank.
+    const fn explains(&self, ns: i64) -> bool {
+        ns > self.longest_ns / 2 && ns < self.longest_ns.saturating_mul(2)
     }
 }
 
@@ -110,42 +123,54 @@ struct Slow {
     worst: Worst,
 }
 
-fn slow_steps(case: &Case<'_>, steps: &Steps, paused: &[usize], out: &mut Vec<Finding>) {
-    let typical = &case.losses;
+/// The slow steps that no pause explains.
+fn slow_steps(case: &Case<'_>, steps: &Steps, pauses: &mut Option<Pauses>) -> BTreeMap<Area, Slow> {
     let median_ns = steps.typical.median_span_ns;
-    let is_slow = |step: &Step| is_steady(step) && !step.typical && step.window.len_ns() > median_ns;
     let mut by_area: BTreeMap<Area, Slow> = BTreeMap::new();
-    let slow = steps.steps.iter().enumerate().filter(|(at, step)| is_slow(step) && !paused.contains(at));
-    for (at, step) in slow {
-        let losses = Losses::of(&step.parts, &step.causes, None);
-        let excess = |area: Area| {
-            // Without the bubble of each step, what it is made of is compared as communication and waiting.
-            let usual = typical.of_area(area) + if area == Area::Communication { typical.of_area(Area::Bubble) } else { 0 };
-            losses.of_area(area).saturating_sub(usual)
-        };
-        let areas = Area::OF_TIME.into_iter().filter(|area| *area != Area::Bubble);
-        let Some(area) = areas.max_by_key(|area| (excess(*area), std::cmp::Reverse(*area))) else { continue };
+    for (at, step) in steady(steps).filter(|(_, step)| !step.typical && step.window.len_ns() > median_ns) {
+        let (area, excess_ns) = excess(case, step);
+        if let Some(pauses) = pauses {
+            if pauses.steps.contains(&at) {
+                continue;
+            }
+            if area == Area::Communication && pauses.explains(excess_ns) {
+                pauses.waits += 1;
+                pauses.waits_ns = pauses.waits_ns.saturating_add(excess_ns);
+                continue;
+            }
+        }
         let slow = by_area.entry(area).or_default();
         slow.count += 1;
-        slow.excess_ns = slow.excess_ns.saturating_add(excess(area).max(0));
+        slow.excess_ns = slow.excess_ns.saturating_add(excess_ns);
         slow.worst.add(Some(at), step.window, step.window.len_ns());
     }
-    let steady = steps.steps.iter().filter(|step| is_steady(step)).count();
-    for (area, slow) in by_area {
-        let per_step = slow.excess_ns / i64::try_from(steady).unwrap_or(1).max(1);
-        let rule = if area == Area::Data { Rule::LateBatches } else { Rule::SlowSteps };
-        let mut places = slow.worst.into_places();
-        if area == Area::Data {
-            places = late_batches(case, steps, &places);
-        }
-        out.push(
-            case.finding(rule, per_step)
-                .with("slow steps", Value::Count(slow.count as f64))
-                .with("of so many steps", Value::Count(steady as f64))
-                .with("they differ most in", Value::Name(area.text().to_owned()))
-                .with("beyond the typical step, in all", Value::Ns(slow.excess_ns))
-                .at(places),
-        );
+    by_area
+}
+
+/// What a step has most of beyond the typical one, and how much. The bubble is compared as what it is made of.
+fn excess(case: &Case<'_>, step: &Step) -> (Area, i64) {
+    let usual = Losses::of(&case.scope.parts, &case.scope.causes, None);
+    let own = Losses::of(&step.parts, &step.causes, None);
+    let excess = |area: Area| own.of_area(area).saturating_sub(usual.of_area(area)).max(0);
+    let areas = Area::OF_TIME.map(|area| (area, excess(area))).into_iter();
+    areas.max_by_key(|(area, ns)| (*ns, std::cmp::Reverse(*area))).unwrap_or((Area::Compute, 0))
+}
+
+impl Slow {
+    fn finding(self, case: &Case<'_>, steps: &Steps, area: Area, of: usize) -> Finding {
+        let per_step = self.excess_ns / i64::try_from(of).unwrap_or(1).max(1);
+        let places = self.worst.into_places();
+        let (rule, places) = match area {
+            Area::Data => (Rule::LateBatches, late_batches(case, steps, &places)),
+            Area::Communication => (Rule::LateRank, places),
+            _ => (Rule::SlowSteps, places),
+        };
+        case.finding(rule, per_step)
+            .with("slow steps", Value::Count(self.count as f64))
+            .with("of so many steps", Value::Count(of as f64))
+            .with("they differ most in", Value::Name(area.text().to_owned()))
+            .with("beyond the typical step, in all", Value::Ns(self.excess_ns))
+            .at(places)
     }
 }
 
