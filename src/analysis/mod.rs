@@ -4,19 +4,24 @@ mod area;
 mod call_kind;
 mod cause;
 mod classify;
+mod comm;
 mod coverage;
 mod findings;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
+mod launch;
 mod limits;
 mod means;
+mod mfu;
 mod overlaps;
 mod part;
 mod partition;
 mod period;
 mod pipeline;
 mod places;
+mod ranges;
 mod rank;
 mod rules;
 mod scope;
@@ -29,16 +34,30 @@ pub use area::Area;
 pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
+pub use comm::{
+    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
+    Sizes, Variant, VariantSum,
+};
 pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
+pub use launch::{
+    ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
+    StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
+};
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
 pub use pipeline::{Bubble, Pipeline};
 pub use places::Place;
+pub use ranges::{
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
+    linked_by_sequence, project, same_thread_rows, sequence_number,
+};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use scope::Basis;
@@ -71,26 +90,23 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let numbers = |rank: usize| {
-        let mut numbers = RankAnalysis::of(trace, rank, &classes, params);
-        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
-        numbers
-    };
-    let mut ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
-    diagnose(trace, &classes, &mut ranks, params, None);
+    let mut ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
+    diagnose(trace, &classes, &mut ranks, params);
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }
 
-/// Judges every rank anew, for example after the user's description of the run has changed. `mfu` is the model FLOPs
-/// utilisation, when known.
-pub fn diagnose(trace: &Trace, classes: &Classes, ranks: &mut [RankAnalysis], params: &Params, mfu: Option<f64>) {
+/// Judges every rank anew, for example after the user's description of the run has changed.
+pub fn diagnose(trace: &Trace, classes: &Classes, ranks: &mut [RankAnalysis], params: &Params) {
     for (at, rank) in ranks.iter_mut().enumerate().take(trace.ranks.len()) {
-        rank.diagnosis = Diagnosis::of(trace, at, classes, rank, params, mfu);
+        rank.diagnosis = Diagnosis::of(trace, at, classes, rank, params);
     }
 }

@@ -66,8 +66,15 @@ impl Pipeline {
 }
 
 /// Pipeline stages in the user's description of the run.
-const fn declared(_experiment: &Experiment) -> Option<Pipeline> {
-    None
+fn declared(experiment: &Experiment) -> Option<Pipeline> {
+    let count = |value: Option<u64>| value.and_then(|n| u32::try_from(n).ok());
+    let stages = count(experiment.parallel.pp).filter(|stages| *stages > 1)?;
+    Some(Pipeline {
+        stages: Some(stages),
+        micro_batches: count(experiment.batch.micro_batches),
+        interleave: count(experiment.parallel.interleave),
+        declared: true,
+    })
 }
 
 /// What the names of ranges tell.

@@ -7,7 +7,7 @@ use super::intervals;
 use super::pipeline::Bubble;
 use super::places;
 use super::scope::{Basis, Scope};
-use super::{Area, Cause, Causes, Finding, Partition, Place, RankAnalysis, Rule, Thresholds};
+use super::{Area, Cause, Causes, Finding, Partition, Place, RankAnalysis, Rule, Thresholds, mfu_without};
 use crate::units::share;
 
 /// Causes of idle time that the host is to blame for.
@@ -97,8 +97,6 @@ pub struct Verdict {
     pub places: Vec<Place>,
     /// Whose advice to follow next.
     pub next: Rule,
-    /// MFU if the loss vanished, at most; when the MFU is known and there is a loss.
-    pub mfu_if_gone: Option<f64>,
     /// The measured bubble, with pipeline parallelism.
     pub bubble: Option<Bubble>,
 }
@@ -111,7 +109,7 @@ impl Verdict {
         losses: Losses,
         bubble: Option<Bubble>,
         findings: &[Finding],
-        (limits, mfu): (&Thresholds, Option<f64>),
+        limits: &Thresholds,
     ) -> Self {
         let ranked = losses.ranked();
         let at = |place: usize| ranked.get(place).copied().unwrap_or((Area::Unattributed, 0.0));
@@ -134,9 +132,15 @@ impl Verdict {
             steps: scope.windows.len() as u64,
             places: places_of(area, numbers, scope, bubble.as_ref()),
             next: next.map_or_else(|| Rule::default_of(area), |f| f.rule),
-            mfu_if_gone: mfu.filter(|_| is_loss && first_share < 1.0).map(|mfu| mfu / (1.0 - first_share)),
             bubble,
         }
+    }
+}
+
+impl Verdict {
+    /// What an MFU of `mfu` would be at most if the loss vanished; `None` when it is not known or there is no loss.
+    pub fn mfu_if_gone(&self, mfu: Option<f64>) -> Option<f64> {
+        if self.area == Area::Compute { None } else { mfu_without(mfu, self.share) }
     }
 }
 
@@ -182,7 +186,7 @@ mod tests {
         Losses::of(&parts, &causes, None)
     }
 
-    fn verdict(losses: Losses, mfu: Option<f64>) -> Verdict {
+    fn verdict(losses: Losses) -> Verdict {
         let trace = Fixture::new().kernel("gemm", 7, 0, 1000).build();
         let numbers = RankAnalysis::of(&trace, 0, &Classes::of(&trace, &Rules::default()), &Params::default());
         let scope = Scope {
@@ -191,7 +195,7 @@ mod tests {
             parts: Partition { span_ns: 1000, ..Partition::default() },
             causes: Causes::default(),
         };
-        Verdict::of(&numbers, &scope, losses, None, &[], (&Thresholds::default(), mfu))
+        Verdict::of(&numbers, &scope, losses, None, &[], &Thresholds::default())
     }
 
     #[test]
@@ -203,25 +207,25 @@ mod tests {
 
     #[test]
     fn the_largest_loss_is_the_verdict_and_a_close_second_is_named() {
-        let clear = verdict(losses(120, 300, 5), Some(0.35));
+        let clear = verdict(losses(120, 300, 5));
         assert_eq!((clear.area, clear.also, clear.ns_per_step), (Area::Data, None, 300));
         assert!((clear.share - 0.3).abs() < 1e-12 && (clear.margin - 0.18).abs() < 1e-12);
-        assert!((clear.mfu_if_gone.unwrap() - 0.5).abs() < 1e-12);
-        let close = verdict(losses(120, 110, 5), None);
-        assert_eq!((close.area, close.also, close.mfu_if_gone), (Area::Communication, Some(Area::Data), None));
+        assert!((clear.mfu_if_gone(Some(0.35)).unwrap() - 0.5).abs() < 1e-12);
+        let close = verdict(losses(120, 110, 5));
+        assert_eq!((close.area, close.also, close.mfu_if_gone(None)), (Area::Communication, Some(Area::Data), None));
     }
 
     #[test]
     fn without_a_large_loss_the_job_is_compute_bound() {
-        let healthy = verdict(losses(90, 20, 60), Some(0.5));
+        let healthy = verdict(losses(90, 20, 60));
         assert_eq!((healthy.area, healthy.also, healthy.ns_per_step), (Area::Compute, None, 170));
         assert!((healthy.share - 0.83).abs() < 1e-12 && (healthy.margin - 0.01).abs() < 1e-12);
-        assert_eq!(healthy.mfu_if_gone, None);
+        assert_eq!(healthy.mfu_if_gone(Some(0.5)), None);
     }
 
     #[test]
     fn a_loss_of_exactly_the_threshold_is_a_verdict() {
-        assert_eq!(verdict(losses(100, 0, 0), None).area, Area::Communication);
-        assert_eq!(verdict(losses(99, 0, 0), None).area, Area::Compute);
+        assert_eq!(verdict(losses(100, 0, 0)).area, Area::Communication);
+        assert_eq!(verdict(losses(99, 0, 0)).area, Area::Compute);
     }
 }

@@ -5,12 +5,15 @@
 
 mod args;
 mod bench;
+mod capture_help;
 mod demo;
 mod load;
 mod progress;
 #[cfg(feature = "gui")]
 mod render;
 mod run;
+mod span;
+mod stats;
 
 pub use args::Args;
 pub use run::{CliError, run};

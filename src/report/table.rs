@@ -2,6 +2,11 @@
 
 /// Rows of equal length as aligned lines, each behind `indent`.
 pub(super) fn table(indent: &str, rows: &[Vec<String>]) -> String {
+    aligned(indent, rows, &[true])
+}
+
+/// Rows of equal length as aligned lines, each behind `indent`; columns that are not `left` go to the right.
+pub(super) fn aligned(indent: &str, rows: &[Vec<String>], left: &[bool]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> =
         (0..columns).map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| width(c)).max().unwrap_or(0)).collect();
@@ -10,14 +15,11 @@ pub(super) fn table(indent: &str, rows: &[Vec<String>]) -> String {
         let mut line = String::from(indent);
         for (at, (cell, column)) in row.iter().zip(&widths).enumerate() {
             let pad = " ".repeat(column.saturating_sub(width(cell)));
-            if at == 0 {
-                line.push_str(cell);
-                line.push_str(&pad);
-            } else {
+            if at > 0 {
                 line.push_str("  ");
-                line.push_str(&pad);
-                line.push_str(cell);
             }
+            let parts = if left.get(at) == Some(&true) { [cell, &pad] } else { [&pad, cell] };
+            parts.iter().for_each(|part| line.push_str(part));
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -3,7 +3,6 @@
 use super::table::paragraph;
 use crate::analysis::{Area, Basis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict};
 use crate::format;
-use crate::trace::{Rank, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -90,7 +89,7 @@ enum ValueKeys {
     Share(f64),
     Count(f64),
     Bytes(u64),
-    BytesPerSecond(f64),
+    GbPerS(f64),
     Name(String),
 }
 
@@ -99,9 +98,9 @@ pub fn value_text(value: &Value) -> String {
     match value {
         Value::Ns(ns) => format::duration(*ns),
         Value::Share(share) => format::percent(Some(*share)),
-        Value::Count(count) => format::mean_count(*count),
+        Value::Count(count) => format::count_or_mean(*count),
         Value::Bytes(bytes) => format::bytes(*bytes),
-        Value::BytesPerSecond(rate) => format::bytes_per_second(*rate),
+        Value::GbPerS(rate) => format::bandwidth(Some(*rate)),
         Value::Name(name) => format::one_line(name, 80),
     }
 }
@@ -160,8 +159,8 @@ pub fn bubble_text(verdict: &Verdict) -> Option<String> {
 }
 
 /// What the MFU could be, in one line; `None` when it is not known.
-pub fn mfu_text(verdict: &Verdict) -> Option<String> {
-    let mfu = verdict.mfu_if_gone?;
+pub fn mfu_text(verdict: &Verdict, mfu: Option<f64>) -> Option<String> {
+    let mfu = verdict.mfu_if_gone(mfu)?;
     Some(format!("Without this loss the MFU would be {} at most.", format::percent(Some(mfu))))
 }
 
@@ -175,14 +174,14 @@ pub fn place_text(place: &Place, steps: Option<&Steps>) -> String {
 }
 
 impl VerdictReport {
-    /// The section of a rank.
-    pub(super) fn of(_trace: &Trace, _rank: &Rank, numbers: &RankAnalysis) -> Self {
+    /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
+    pub(super) fn of(numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let diagnosis = &numbers.diagnosis;
         let steps = numbers.steps.as_ref();
         Self {
-            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps)),
-            findings: diagnosis.findings.iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            headline: headline(diagnosis.verdict.as_ref(), steps),
+            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
+            findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
+            headline: headline(diagnosis.verdict.as_ref(), steps, mfu),
         }
     }
 
@@ -215,12 +214,12 @@ impl VerdictReport {
 }
 
 /// The verdict with its next action, as lines.
-fn headline(verdict: Option<&Verdict>, steps: Option<&Steps>) -> String {
+fn headline(verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> String {
     let Some(verdict) = verdict else { return "  No events, so no verdict.\n".to_owned() };
     let mut text = format!("  {}\n", verdict_text(verdict));
     let mut line = |line: &str| text.push_str(&paragraph("    ", line));
     line(&margin_text(verdict));
-    bubble_text(verdict).into_iter().chain(mfu_text(verdict)).for_each(|text| line(&text));
+    bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)).for_each(|text| line(&text));
     if !verdict.places.is_empty() {
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, steps)).collect();
         line(&format!("Worst: {}.", places.join(", ")));
@@ -231,7 +230,7 @@ fn headline(verdict: Option<&Verdict>, steps: Option<&Steps>) -> String {
 }
 
 impl VerdictKeys {
-    fn of(verdict: &Verdict, steps: Option<&Steps>) -> Self {
+    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>) -> Self {
         let losses = Area::OF_TIME.map(|area| (area.key(), verdict.losses.of_area(area)));
         let bubble = verdict.bubble.as_ref().map(|bubble| BubbleKeys {
             share: bubble.share(verdict.losses.span_ns),
@@ -256,7 +255,7 @@ impl VerdictKeys {
             evidence: verdict.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
             next_action: verdict.next.advice(),
             next_rule: verdict.next,
-            mfu_if_gone: verdict.mfu_if_gone,
+            mfu_if_gone: verdict.mfu_if_gone(mfu),
         }
     }
 }
@@ -301,7 +300,7 @@ impl ValueKeys {
             Value::Share(share) => Self::Share(*share),
             Value::Count(count) => Self::Count(*count),
             Value::Bytes(bytes) => Self::Bytes(*bytes),
-            Value::BytesPerSecond(rate) => Self::BytesPerSecond(*rate),
+            Value::GbPerS(rate) => Self::GbPerS(*rate),
             Value::Name(name) => Self::Name(name.clone()),
         }
     }

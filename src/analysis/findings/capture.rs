@@ -2,7 +2,7 @@
 
 use super::{Case, Finding, Rule, Value};
 use crate::analysis::places::Worst;
-use crate::analysis::{Place, Step, StepEdge};
+use crate::analysis::{Place, Step, StepEdge, intervals};
 use crate::trace::NameId;
 use crate::units::{Span, share};
 use regex::Regex;
@@ -22,6 +22,7 @@ pub(super) fn findings(case: &Case<'_>, out: &mut Vec<Finding>) {
     out.extend(truncated(case));
     out.extend(silent_end(case));
     out.extend(apart(case));
+    out.extend(overhead(case));
 }
 
 fn steps<'a>(case: &Case<'a>) -> &'a [Step] {
@@ -65,6 +66,28 @@ fn silent_end(case: &Case<'_>) -> Option<Finding> {
             .with("of the capture", Value::Share(silent_share))
             .at(vec![Place { step: None, span: silent, ns: silent.len_ns() }]),
     )
+}
+
+/// The profiler's own work in the process, as a share of the rank's span.
+fn overhead(case: &Case<'_>) -> Option<Finding> {
+    let global_pid = case.trace.processes.get(case.rank.process)?.global_pid;
+    let whole = case.numbers.span;
+    let own = case.trace.overheads.iter().filter(|o| o.global_pid == global_pid);
+    let inside = own.filter_map(|o| o.span.intersect(whole));
+    let spans: Vec<Span> = intervals::union(inside).collect();
+    let total_ns = spans.iter().fold(0_i64, |sum, span| sum.saturating_add(span.len_ns()));
+    let taken = share(total_ns, whole.len_ns())?;
+    if taken < case.limits.overhead_share {
+        return None;
+    }
+    let mut worst = Worst::default();
+    spans.iter().for_each(|span| worst.add(None, *span, span.len_ns()));
+    let finding = case
+        .finding(Rule::ProfilerOverhead, 0)
+        .with("in the profiler's own work", Value::Ns(total_ns))
+        .with("of the rank's span", Value::Share(taken))
+        .at(worst.into_places());
+    Some(if taken >= case.limits.overhead_spoils_share { finding.as_warning() } else { finding })
 }
 
 /// Ranges that write a checkpoint or evaluate and take a noticeable part of a step.

@@ -3,10 +3,12 @@
 use super::{Case, Finding, Rule, Value};
 use crate::analysis::{Area, Collective};
 use crate::units::share;
+use std::collections::BTreeMap;
 
 /// What holds of a case.
 pub(super) fn findings(case: &Case<'_>, out: &mut Vec<Finding>) {
     out.extend(exposed(case));
+    out.extend(low_bandwidth(case));
     out.extend(on_compute_stream(case));
     out.extend(sync_after_comm(case));
     out.extend(tiny_collectives(case));
@@ -34,6 +36,62 @@ fn exposed(case: &Case<'_>) -> Option<Finding> {
         .with("most exposed", Value::Name(worst.text().to_owned()))
         .with("exposed of that kind", Value::Ns(case.scope.mean_ns(*worst_ns)))
         .with("collectives per step", Value::Count(case.scope.mean_count(case.work.comm.kernels.count)));
+    Some(finding.at(case.places_of(Area::Communication)))
+}
+
+/// Messages of one kind, communicator and size (by powers of two).
+#[derive(Clone, Copy, Default)]
+struct SizeClass {
+    /// Bytes per nanosecond of the fastest: the one that waited least.
+    best: f64,
+    largest_bytes: u64,
+    /// Kernels in the scope, and their exposed time.
+    count: u64,
+    exposed_ns: i64,
+}
+
+/// Large messages that reach far less than smaller ones of the same kind did: the link can do better.
+fn low_bandwidth(case: &Case<'_>) -> Option<Finding> {
+    let ops = &case.rank.ops;
+    let mut classes: BTreeMap<(Collective, Option<u64>, u32), SizeClass> = BTreeMap::new();
+    for (op, message) in &case.numbers.communication.messages {
+        let span = ops.span(*op as usize);
+        let (Some(kind), true) = (message.kind, message.bytes > 0 && !span.is_empty()) else { continue };
+        let class = classes.entry((kind, message.communicator, message.bytes.ilog2())).or_default();
+        class.best = class.best.max(message.bytes as f64 / span.len_ns() as f64);
+        class.largest_bytes = class.largest_bytes.max(message.bytes);
+        if case.scope.contains(span.start_ns) {
+            class.count += 1;
+            class.exposed_ns = class.exposed_ns.saturating_add(case.numbers.exposed.within(span));
+        }
+    }
+    let mut worst: Option<(i64, SizeClass, f64, Collective)> = None;
+    let (mut of, mut reached) = (None, 0.0_f64);
+    for ((kind, communicator, _), class) in &classes {
+        if of != Some((*kind, *communicator)) {
+            (of, reached) = (Some((*kind, *communicator)), 0.0);
+        }
+        let is_large = class.largest_bytes >= case.limits.large_message_bytes;
+        if is_large && class.count > 0 && class.best < reached * case.limits.bandwidth_low {
+            let gain_ns = (class.exposed_ns as f64 * (1.0 - class.best / reached)) as i64;
+            if worst.is_none_or(|(most, ..)| gain_ns > most) {
+                worst = Some((gain_ns, *class, reached, *kind));
+            }
+        }
+        reached = reached.max(class.best);
+    }
+    let (gain_ns, class, reached, kind) = worst?;
+    let per_step = case.scope.mean_ns(gain_ns);
+    if case.scope.share(per_step) < case.limits.exposed_share {
+        return None;
+    }
+    let finding = case
+        .finding(Rule::LowBandwidth, per_step)
+        .with("collective", Value::Name(kind.text().to_owned()))
+        .with("largest message", Value::Bytes(class.largest_bytes))
+        .with("such messages reach (size over time)", Value::GbPerS(class.best))
+        .with("smaller ones reach", Value::GbPerS(reached))
+        .with("large messages per step", Value::Count(case.scope.mean_count(class.count)));
     Some(finding.at(case.places_of(Area::Communication)))
 }
 

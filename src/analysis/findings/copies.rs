@@ -38,6 +38,7 @@ fn blocking(case: &Case<'_>) -> Option<Finding> {
     Some(
         case.finding(Rule::BlockingCopies, ns)
             .with("copies that block per step", Value::Count(per_step_count))
+            .with("of them with pageable memory", Value::Count(case.scope.mean_count(case.work.pageable)))
             .with("their bytes per step", Value::Bytes(per_step(case, blocking)))
             .with("copying", Value::Ns(ns)),
     )

@@ -1,24 +1,28 @@
 //! Rules on model FLOPs utilisation.
 
-use super::{Case, Finding, Rule, Value};
-use crate::analysis::Area;
+use super::{Finding, Rule, Severity, Value};
+use crate::analysis::{Area, Thresholds, Verdict};
 
-/// What holds of a case; nothing while the MFU is not known.
-pub(super) fn findings(case: &Case<'_>, out: &mut Vec<Finding>) {
-    let Some(mfu) = case.mfu else { return };
-    let compute = case.losses.share(Area::Compute).unwrap_or(0.0);
+/// What an MFU of `mfu` says beside the verdict on a rank.
+pub(super) fn finding(verdict: &Verdict, mfu: f64, limits: &Thresholds) -> Option<Finding> {
+    let compute = verdict.losses.share(Area::Compute)?;
     let lost = 1.0 - compute;
-    let limits = case.limits;
-    if mfu > 1.0 {
-        out.push(case.finding(Rule::MfuImplausible, 0).with("MFU", Value::Share(mfu)).as_warning());
-    } else if mfu < limits.mfu_low && (lost < limits.busy_loss_share || lost >= limits.idle_loss_share) {
-        let is_busy = lost < limits.busy_loss_share;
-        let rule = if is_busy { Rule::MfuLowBusy } else { Rule::MfuLowIdle };
-        let finding = case
-            .finding(rule, 0)
+    let rule = if mfu > 1.0 {
+        Rule::MfuImplausible
+    } else if mfu < limits.mfu_low && lost < limits.busy_loss_share {
+        Rule::MfuLowBusy
+    } else if mfu < limits.mfu_low && lost >= limits.idle_loss_share {
+        Rule::MfuLowIdle
+    } else {
+        return None;
+    };
+    let (evidence, places) = (Vec::new(), Vec::new());
+    let finding = Finding { rule, severity: Severity::Warning, ns_per_step: 0, share: 0.0, evidence, places };
+    let at_most = (compute > 0.0).then(|| Value::Share(mfu / compute));
+    Some(
+        finding
             .with("MFU", Value::Share(mfu))
-            .with("compute", Value::Share(compute))
-            .with("if every loss vanished, at most", Value::Share(mfu / compute.max(f64::EPSILON)));
-        out.push(finding.as_warning());
-    }
+            .with("compute, share of the step", Value::Share(compute))
+            .with_known("MFU if every loss vanished, at most", at_most.filter(|_| rule == Rule::MfuLowIdle)),
+    )
 }

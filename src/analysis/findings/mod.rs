@@ -47,8 +47,8 @@ pub enum Value {
     Count(f64),
     /// Bytes.
     Bytes(u64),
-    /// Bytes a second.
-    BytesPerSecond(f64),
+    /// Gigabytes (powers of ten) a second.
+    GbPerS(f64),
     /// A name from the capture.
     Name(String),
 }
@@ -122,7 +122,6 @@ struct Case<'a> {
     pub work: Work,
     pub calls: Calls,
     pub limits: &'a Thresholds,
-    pub mfu: Option<f64>,
 }
 
 impl Case<'_> {
@@ -156,21 +155,30 @@ pub struct Diagnosis {
     pub verdict: Option<Verdict>,
     /// What was found, by the time it could win, largest first.
     pub findings: Vec<Finding>,
+    limits: Thresholds,
+}
+
+/// The largest first; of equals warnings, then in the order of the rules.
+fn rank_by_gain(findings: &mut [Finding]) {
+    findings.sort_by_key(|f| (std::cmp::Reverse((f.ns_per_step, f.severity)), f.rule));
 }
 
 impl Diagnosis {
-    /// Judges rank `rank` of `trace`; `mfu` is the model FLOPs utilisation, when known.
+    /// All findings for a run whose model FLOPs utilisation is `mfu`, when that is known: it belongs to the run, which
+    /// may be more than this capture.
+    pub fn findings_with(&self, mfu: Option<f64>) -> Vec<Finding> {
+        let mut findings = self.findings.clone();
+        let about_mfu = self.verdict.as_ref().zip(mfu).and_then(|(v, mfu)| efficiency::finding(v, mfu, &self.limits));
+        findings.extend(about_mfu);
+        rank_by_gain(&mut findings);
+        findings
+    }
+
+    /// Judges rank `rank` of `trace`.
     ///
     /// # Panics
     /// When the trace has no such rank.
-    pub fn of(
-        trace: &Trace,
-        rank: usize,
-        classes: &Classes,
-        numbers: &RankAnalysis,
-        params: &Params,
-        mfu: Option<f64>,
-    ) -> Self {
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, numbers: &RankAnalysis, params: &Params) -> Self {
         let Some(scope) = Scope::of(numbers) else { return Self::default() };
         let process = trace.ranks[rank].process;
         let pipeline = Pipeline::find(trace, process, &scope, params.experiment.as_ref());
@@ -186,7 +194,6 @@ impl Diagnosis {
             scope,
             bubble,
             limits,
-            mfu,
         };
         let mut findings = Vec::new();
         comm::findings(&case, &mut findings);
@@ -195,11 +202,9 @@ impl Diagnosis {
         compute::findings(&case, &mut findings);
         steps::findings(&case, &mut findings);
         capture::findings(&case, &mut findings);
-        efficiency::findings(&case, &mut findings);
-        // The largest first; of equals warnings, then in the order of the rules.
-        findings.sort_by_key(|f| (std::cmp::Reverse((f.ns_per_step, f.severity)), f.rule));
+        rank_by_gain(&mut findings);
         let Case { scope, losses, bubble, .. } = case;
-        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, (limits, mfu));
-        Self { verdict: Some(verdict), findings }
+        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, limits);
+        Self { verdict: Some(verdict), findings, limits: *limits }
     }
 }

@@ -5,7 +5,7 @@ use super::runs::{RunSweep, Runs};
 use crate::analysis::places::Worst;
 use crate::analysis::scope::{Scope, Window};
 use crate::analysis::{Cause, Class, Classes, Collective, Family, KernelSum, Place, RankAnalysis, Thresholds};
-use crate::trace::{CopyKind, OpKind, OpTable, Rank, Trace};
+use crate::trace::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
 
@@ -68,6 +68,8 @@ pub(super) struct Work {
     pub copies: BTreeMap<CopyKind, CopySum>,
     /// Copies of more than [`SCALAR_BYTES`] whose call returned only when they were done.
     pub blocking: CopySum,
+    /// Those of them from or to pageable memory.
+    pub pageable: u64,
     /// Copies of at most [`SCALAR_BYTES`] to the host: `.item()` and the like.
     pub scalars: u64,
 }
@@ -245,6 +247,9 @@ impl Pass<'_> {
         let call_end_ns = ops.launch_of(op).and_then(|call| self.api_end_ns.get(call as usize));
         if !is_scalar && call_end_ns.is_some_and(|end| *end >= span.end_ns) {
             add(&mut self.work.blocking);
+            let ends = ops.copy_ends_of(op as u32);
+            let is_pageable = |ends: CopyEnds| [ends.from, ends.to].contains(&MemoryKind::Pageable);
+            self.work.pageable += u64::from(ends.is_some_and(is_pageable));
         }
     }
 }
