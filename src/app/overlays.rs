@@ -160,6 +160,9 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
         }
         PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
+        PathQuestion::Report => {
+            ("Save report", "Path of the file to write; its ending decides: .html, .md, .txt, .json or .yaml.", "Save")
+        }
         PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
     };
     ui.heading(heading);
@@ -201,6 +204,11 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
             let path = clean(typed);
             let named = if path.extension().is_none() { path.with_extension("png") } else { path };
             Command::SavePictureTo(named)
+        }
+        PathQuestion::Report => {
+            let path = clean(typed);
+            let named = if path.extension().is_none() { path.with_extension("html") } else { path };
+            Command::SaveReportTo(named)
         }
         PathQuestion::Folder(report) => Command::Convert { report: report.clone(), folder: clean(typed) },
     }

@@ -18,10 +18,14 @@ pub enum Effect {
     AskForFiles,
     /// Ask where a picture goes.
     AskForPicture,
+    /// Ask where the report goes.
+    AskForReport,
     /// Ask for the folder of a conversion of this capture.
     AskForFolder(PathBuf),
     /// Write the current view to this file.
     WritePicture(PathBuf),
+    /// Write the report to this file.
+    WriteReport(PathBuf),
     /// End the program.
     Quit,
 }
@@ -46,6 +50,8 @@ pub enum PathQuestion {
     Open,
     /// Write the picture there.
     Picture,
+    /// Write the report there.
+    Report,
     /// Convert this capture into that folder.
     Folder(PathBuf),
 }
@@ -125,6 +131,8 @@ impl AppState {
             Command::OpenDialog => return Some(Effect::AskForFiles),
             Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
             Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
+            Command::SaveReport => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForReport),
+            Command::SaveReportTo(path) => return Some(Effect::WriteReport(path)),
             Command::AskConversionFolder(report) => return Some(Effect::AskForFolder(report)),
             Command::Quit => return Some(Effect::Quit),
             _ => {}

@@ -78,6 +78,7 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::SaveReport
             | Command::ToggleHelp
             | Command::ToggleAbout
             | Command::ToggleRecording
@@ -85,6 +86,7 @@ impl ViewState {
             | Command::AskConversionFolder(_)
             | Command::Convert { .. }
             | Command::SavePictureTo(_)
+            | Command::SaveReportTo(_)
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel
