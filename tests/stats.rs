@@ -183,6 +183,7 @@ fn every_report_of_every_real_export_has_nvidias_rows() {
                     0
                 }
                 Report::CudaKernExecSum => 5,
+                Report::NvtxGpuProjSum => 2,
                 Report::CudaGpuMemSizeSum | Report::CudaApiSync => 0,
                 _ => 1,
             };

@@ -1,6 +1,7 @@
 //! What a capture cannot answer, and the option of `nsys profile` that would.
 
 use super::RankAnalysis;
+use crate::record::flags;
 use crate::trace::{OpKind, Trace};
 use serde::Serialize;
 
@@ -47,18 +48,16 @@ impl Limit {
         }
     }
 
-    /// What to record next time.
+    /// What to record next time; options of nsys as [`flags`] spells them.
     pub const fn remedy(self) -> &'static str {
         match self {
-            Self::NoGpuWork | Self::NoApiCalls => "nsys profile --trace=cuda,nvtx",
-            Self::NoNvtx => "nsys profile --trace=cuda,nvtx, with torch.cuda.nvtx ranges in the training loop",
+            Self::NoGpuWork | Self::NoApiCalls => flags::BASE,
+            Self::NoNvtx => flags::BASE_AND_RANGES,
             Self::NoSteps => "mark each step: torch.cuda.nvtx.range_push(f\"step {n}\") ... range_pop()",
-            Self::GraphBlocks => "nsys profile --cuda-graph-trace=node",
-            Self::NoOsRuntime => "nsys profile --trace=cuda,nvtx,osrt",
+            Self::GraphBlocks => flags::WITH_GRAPH_NODES,
+            Self::NoOsRuntime => flags::WITH_OS,
             Self::OneRank => "record every rank (one report each) and open them together",
-            Self::MissingLaunches => {
-                "start the capture between two steps, for example with --capture-range=cudaProfilerApi"
-            }
+            Self::MissingLaunches => flags::BETWEEN_STEPS,
         }
     }
 

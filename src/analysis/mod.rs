@@ -1,13 +1,18 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod call_kind;
 mod cause;
 mod classify;
+mod comm;
 mod coverage;
+mod guide;
 mod idle;
 mod intervals;
 mod kernels;
+mod launch;
 mod limits;
 mod means;
+mod mfu;
 mod overlaps;
 mod part;
 mod partition;
@@ -19,12 +24,23 @@ mod step_names;
 mod steps;
 mod thresholds;
 
+pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
+pub use comm::{
+    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
+    Sizes, Variant, VariantSum,
+};
 pub use coverage::Coverage;
-pub use idle::Idle;
+pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
+pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
+pub use launch::{
+    ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
+    StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
+};
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
@@ -62,17 +78,15 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let numbers = |rank: usize| {
-        let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
-        numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
-        numbers
-    };
-    let ranks: Vec<RankAnalysis> = (0..trace.ranks.len()).map(numbers).collect();
+    let ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
 }

@@ -271,6 +271,11 @@ impl Rules {
         bits.filter(|(_, (_, patterns))| is_in(patterns)).fold(0, |mask, (at, _)| mask | 1 << at)
     }
 
+    /// Adds the rules of `other` behind these.
+    pub fn append(&mut self, other: &Self) {
+        self.rows.extend(other.rows.iter().cloned());
+    }
+
     /// Class that the user gave a kernel. A bare "communication" or "fused" takes the collective from the name.
     pub(super) fn class(&self, short: &str, full: &str) -> Option<Class> {
         let (_, class) = self.rows.iter().find(|(pattern, _)| pattern.is_match(full) || pattern.is_match(short))?;

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 pub struct Thresholds {
     /// Share of the step from which the largest loss is the verdict.
     pub verdict_share: f64,
+    /// Idle gaps of at least this length are listed one by one, in nanoseconds; the shorter ones are summed.
+    pub listed_gap_ns: i64,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self { verdict_share: 0.10 }
+        Self { verdict_share: 0.10, listed_gap_ns: 2_000 }
     }
 }

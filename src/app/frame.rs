@@ -79,7 +79,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
             loading::corner(ui, &state.jobs, out);
         }
     }
-    overlays::show(ui, state, &mut caches.typed, out);
+    overlays::show(ui, state, &mut caches.typed, &mut caches.panels.guide.recipe, out);
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);
     }

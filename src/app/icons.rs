@@ -27,6 +27,10 @@ pub enum Icon {
     Warning,
     /// Check mark.
     Done,
+    /// Empty box.
+    Todo,
+    /// Short line.
+    Dash,
 }
 
 /// Paints `icon` into a square.
@@ -69,6 +73,13 @@ pub fn paint(painter: &Painter, rect: Rect, icon: Icon, color: Color32) {
         Icon::Done => {
             let check = Stroke::new((side * 0.14).max(1.6), color);
             painter.line(vec![at(-0.34, 0.02), at(-0.1, 0.28), at(0.36, -0.28)], check);
+        }
+        Icon::Todo => {
+            let around = Rect::from_center_size(rect.center(), egui::Vec2::splat(side * 0.72));
+            painter.rect_stroke(around, side * 0.1, line, StrokeKind::Middle);
+        }
+        Icon::Dash => {
+            painter.line_segment([at(-0.3, 0.0), at(0.3, 0.0)], line);
         }
         Icon::Warning => {
             let corners = vec![at(0.0, -0.38), at(0.42, 0.36), at(-0.42, 0.36)];

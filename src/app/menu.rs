@@ -15,7 +15,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     MenuBar::new().config(MenuConfig::new()).ui(ui, |ui| {
         ui.menu_button("File", |ui| file(ui, cx, out));
         ui.menu_button("View", |ui| view(ui, cx, out));
-        ui.menu_button("Help", |ui| help(ui, out));
+        ui.menu_button("Help", |ui| help(ui, cx, out));
     });
 }
 
@@ -131,8 +131,11 @@ pub const PANELS: [(Panel, &str); 10] = [
     (Panel::Capture, "Capture"),
 ];
 
-fn help(ui: &mut Ui, out: &mut Vec<Command>) {
+fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.set_min_width(200.0);
+    entry(ui, !cx.workspace.docs.is_empty(), "Guide", Command::ShowPanel(Panel::Guide), out);
+    entry(ui, true, "How to record a capture", Command::ToggleRecording, out);
+    ui.separator();
     entry(ui, true, "Keyboard shortcuts", Command::ToggleHelp, out);
     entry(ui, true, "About stepscope", Command::ToggleAbout, out);
 }

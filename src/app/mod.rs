@@ -27,6 +27,7 @@ mod overview;
 pub mod panels;
 mod parts;
 pub mod picture;
+mod recipe;
 mod run;
 pub mod settings;
 pub mod state;

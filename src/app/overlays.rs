@@ -3,14 +3,15 @@
 use super::cx::pair;
 use super::icon;
 use super::keys;
+use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::view::Command;
 use crate::view::shortcuts::{Group, SHORTCUTS};
 use egui::{Button, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 use std::path::PathBuf;
 
-/// Draws whatever is on top. `typed` is the text of the path field.
-pub fn show(ui: &Ui, state: &AppState, typed: &mut String, out: &mut Vec<Command>) {
+/// Draws whatever is on top. `typed` is the text of the path field, `recipe` what was chosen for the next recording.
+pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, out: &mut Vec<Command>) {
     if let Some(notice) = state.notices.front() {
         let others = state.notices.len() - 1;
         dialog(ui, "notice", 520.0, out, |ui, out| message(ui, notice, others, out));
@@ -20,6 +21,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, out: &mut Vec<Command
         None => {}
         Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
+        Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),
         Some(Overlay::Path(question)) => {
             let beside = *question == PathQuestion::Open && !state.workspace.docs.is_empty();
             dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, beside, typed, out));
@@ -133,6 +135,11 @@ fn about(ui: &mut Ui, out: &mut Vec<Command>) {
     ui.add_space(8.0);
     ui.label("Shows where a GPU training step went, from the SQLite exports of Nsight Systems.");
     ui.label(RichText::new("Files are only read. Nothing leaves this machine.").weak());
+}
+
+fn recording(ui: &mut Ui, recipe: &mut Recipe, out: &mut Vec<Command>) {
+    title(ui, "How to record a capture", out);
+    ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 64.0).show(ui, |ui| recipe::show(ui, recipe));
 }
 
 fn title(ui: &mut Ui, text: &str, out: &mut Vec<Command>) {

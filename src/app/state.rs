@@ -33,6 +33,8 @@ pub enum Overlay {
     Help,
     /// What the program is.
     About,
+    /// How to record a capture.
+    Recording,
     /// A path being asked for.
     Path(PathQuestion),
 }
@@ -114,6 +116,7 @@ impl AppState {
             Command::CloseAll => self.close_all(),
             Command::ToggleHelp => self.toggle(Overlay::Help),
             Command::ToggleAbout => self.toggle(Overlay::About),
+            Command::ToggleRecording => self.toggle(Overlay::Recording),
             Command::TypePath => self.overlay = Some(Overlay::Path(PathQuestion::Open)),
             Command::Dismiss => self.dismiss(),
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,

@@ -4,16 +4,15 @@ use super::cx::Cx;
 use super::icon;
 use super::state::recent_names;
 use crate::view::Command;
-use egui::{Button, Label, RichText, Ui, vec2};
+use egui::{Button, RichText, Ui, vec2};
 
-const BLOCK_PT: f32 = 440.0;
 /// Recent files shown.
 const RECENT: usize = 6;
 
 /// Draws the screen.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let recent = cx.settings.recent.len().min(RECENT);
-    let height = 300.0 + 26.0 * recent as f32;
+    let height = 240.0 + 26.0 * recent as f32;
     ui.vertical_centered(|ui| {
         ui.add_space(((ui.available_height() - height) / 2.0).max(8.0));
         let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), egui::Sense::hover());
@@ -34,10 +33,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             });
         });
         ui.add_space(16.0);
-        ui.label(RichText::new("No export yet? Record and convert a few steps:").small().weak());
-        ui.add_space(4.0);
-        command(ui, "nsys profile --trace=cuda,nvtx -o step python train.py");
-        command(ui, "nsys export --type sqlite -o step.sqlite step.nsys-rep");
+        if ui.link("No export yet? How to record a capture").clicked() {
+            out.push(Command::ToggleRecording);
+        }
         if recent > 0 {
             ui.add_space(16.0);
             ui.label(RichText::new("Recent files").small().weak());
@@ -48,13 +46,5 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
                 }
             }
         }
-    });
-}
-
-fn command(ui: &mut Ui, text: &str) {
-    let fill = ui.visuals().code_bg_color;
-    egui::Frame::new().fill(fill).corner_radius(4).inner_margin(egui::Margin::symmetric(8, 4)).show(ui, |ui| {
-        ui.set_max_width(BLOCK_PT);
-        ui.add(Label::new(RichText::new(text).small()).selectable(true));
     });
 }

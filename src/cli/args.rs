@@ -1,5 +1,7 @@
 //! What can be typed.
 
+use crate::record::{Framework, Launcher, Question, Range};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -26,6 +28,10 @@ pub struct Reading {
     /// Kernel classes of your own: a TOML file with [[rule]] tables of pattern and class.
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// What was trained and how (model, batch, layout, number format), thresholds and kernel classes: a TOML file. Without
+    /// it, <EXPORT>.stepscope.toml or stepscope.toml beside the export is used when there is one.
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
     /// Ranges that mark steps: a regular expression; its first group is the step number.
     #[arg(long, value_name = "REGEX")]
     pub step_regex: Option<String>,
@@ -51,6 +57,8 @@ pub enum Command {
     Demo(Demo),
     /// Measures loading, analysis, memory and drawing.
     Bench(Bench),
+    /// How to record a capture: the nsys command for your case, what its options do, code for the training loop.
+    CaptureHelp(CaptureHelp),
 }
 
 /// Exports and the form of the answer.
@@ -182,4 +190,48 @@ pub struct Demo {
     /// Replace exports that are there already.
     #[arg(long)]
     pub force: bool,
+}
+
+/// How a capture is recorded.
+#[derive(Debug, clap::Args)]
+pub struct CaptureHelp {
+    /// Who starts the processes; unless given, taken from the command.
+    #[arg(long, value_name = "WHO", value_parser = choice(Launcher::ALL, Launcher::word))]
+    pub launcher: Option<Launcher>,
+    /// How the recorded time is chosen.
+    #[arg(long, value_name = "HOW", default_value = Range::Profiler.word(), value_parser = choice(Range::ALL, Range::word))]
+    pub range: Range,
+    /// Processes of the job; unless given, what the launcher finds.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub ranks: Option<u32>,
+    /// What the recording shall answer, separated by commas.
+    #[arg(long = "for", value_name = "WHAT", value_delimiter = ',', default_value = "steps,idle,os,graphs",
+          value_parser = choice(Question::ALL, Question::word))]
+    pub questions: Vec<Question>,
+    /// What the training loop is written with.
+    #[arg(long, value_name = "NAME", default_value = Framework::PyTorch.word(),
+          value_parser = choice(Framework::ALL, Framework::word))]
+    pub framework: Framework,
+    /// Steps (with --range delay: seconds) before the recorded ones.
+    #[arg(long, value_name = "N")]
+    pub skip: Option<u32>,
+    /// Steps (with --range delay: seconds) to record.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub length: Option<u32>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The training command, behind two dashes.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub program: Vec<String>,
+}
+
+/// Takes one of `all` by its word; any other word is refused with the list of them.
+fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(word)).try_map(move |typed| {
+        all.into_iter().find(|one| word(*one) == typed).ok_or_else(|| format!("{typed} is none of them"))
+    })
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod capture_help;
 mod demo;
 mod load;
 mod progress;

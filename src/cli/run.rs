@@ -2,10 +2,11 @@
 
 use super::args::{Args, Command, Files, Reading};
 use super::load::{Loaded, load};
-use super::{bench, demo, stats};
+use super::{bench, capture_help, demo, stats};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report};
+use crate::settings::SettingsError;
 use crate::sim::{Demo, SimError};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub enum CliError {
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),
+    /// The settings file is not right.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// The window ended with an error.
     #[error("{0}")]
     Window(String),
@@ -56,6 +60,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         Some(Command::Render(picture)) => render(picture),
         Some(Command::Demo(job)) => demo::write(job),
         Some(Command::Bench(options)) => bench::bench(options),
+        Some(Command::CaptureHelp(options)) => capture_help::capture_help(options),
     }
 }
 
@@ -110,7 +115,7 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
     };
     match exports.iter().find(is_word) {
         Some(word) => Err(CliError::Usage(format!(
-            "there is no file and no command {}: the commands are info, report, stats, render, demo and bench (stepscope --help)",
+            "there is no file and no command {}: the commands are info, report, stats, render, demo, bench and capture-help (stepscope --help)",
             word.display()
         ))),
         None => Ok(()),

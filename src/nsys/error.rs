@@ -1,5 +1,6 @@
 //! Why an export could not be opened: what it is, where, and what to do next.
 
+use crate::format;
 use std::path::{Path, PathBuf};
 
 /// Why an export could not be opened. Each message stands alone: it names the file and says what to do next.
@@ -184,15 +185,11 @@ fn export_again(export: &Path) -> String {
     export_command(&export.with_extension("nsys-rep"), &export)
 }
 
-/// A path as one word of a POSIX shell.
+/// A path as one word of a POSIX shell; one that begins like an option gets its folder in front.
 pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
-        return text.into_owned();
-    }
     let dashed = if text.starts_with('-') { "./" } else { "" };
-    format!("'{dashed}{}'", text.replace('\'', r"'\''"))
+    format::shell_word(&format!("{dashed}{text}"))
 }
 
 #[cfg(test)]
@@ -204,7 +201,7 @@ mod tests {
         assert_eq!(shell_word(Path::new("/a/rank0.sqlite")), "/a/rank0.sqlite");
         assert_eq!(shell_word(Path::new("my run.sqlite")), "'my run.sqlite'");
         assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
-        assert_eq!(shell_word(Path::new("-x")), "'./-x'");
+        assert_eq!(shell_word(Path::new("-x")), "./-x");
     }
 
     #[test]

@@ -2,9 +2,12 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod gap;
+mod guide;
 mod idle;
 mod info;
 mod launch;
+pub mod mfu;
 mod model;
 mod ranges;
 mod stats;
@@ -12,6 +15,8 @@ mod table;
 mod text;
 mod verdict;
 
+pub use gap::Gap;
+pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};

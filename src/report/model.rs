@@ -1,13 +1,17 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
 use super::comm::CommReport;
+use super::guide::{GuideLine, guide_lines};
 use super::idle::IdleReport;
 use super::launch::LaunchReport;
+use super::mfu::MfuReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, CollectiveSum, Family, KernelSum, Limit, Overlap, Partition, RankAnalysis, Step, StepEdge, Steps,
+    Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge,
+    Steps,
 };
+use crate::experiment::Experiment;
 use crate::format;
 use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
 use serde::Serialize;
@@ -31,6 +35,10 @@ pub struct Report {
     pub exports: Vec<ExportReport>,
     /// The ranks of all files.
     pub ranks: Vec<RankReport>,
+    /// Utilisation of the job.
+    pub mfu: MfuReport,
+    /// The checklist.
+    pub guide: Vec<GuideLine>,
 }
 
 /// What is known about a file.
@@ -183,6 +191,8 @@ pub struct StepReport {
     /// The five parts of the window.
     #[serde(flatten)]
     pub parts: Partition,
+    /// Its idle part by cause.
+    pub idle_causes_ns: Causes,
 }
 
 /// Means over the typical steps.
@@ -195,11 +205,20 @@ pub struct TypicalReport {
     /// Mean window and its parts.
     #[serde(flatten)]
     pub mean: Partition,
+    /// Mean idle part by cause.
+    pub idle_causes_ns: Causes,
 }
 
 impl Report {
-    /// The report of some captures.
+    /// The report of some captures, with what the first of them that has settings says of the run.
     pub fn of(captures: &[Capture<'_>]) -> Self {
+        let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
+        Self::with_experiment(captures, Mfu::experiment_of(&pairs))
+    }
+
+    /// The report of some captures of the run that `experiment` describes.
+    pub fn with_experiment(captures: &[Capture<'_>], experiment: Option<&Experiment>) -> Self {
+        let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
         let of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
             ranks.map(|(rank, numbers)| RankReport::of(c.trace, rank, numbers)).collect::<Vec<_>>()
@@ -210,6 +229,8 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
+            mfu: MfuReport::of(Mfu::of(&pairs, experiment)),
+            guide: guide_lines(captures, false),
         }
     }
 }
@@ -290,6 +311,7 @@ impl RankReport {
                 count: s.typical.count,
                 median_span_ns: s.typical.median_span_ns,
                 mean: s.typical.mean,
+                idle_causes_ns: s.typical.causes,
             }),
             idle: IdleReport::of(trace, rank, numbers),
             ranges: RangesReport::of(trace, rank, numbers),
@@ -314,6 +336,7 @@ impl StepReport {
             typical: step.typical,
             edge: step.edge,
             parts: step.parts,
+            idle_causes_ns: step.causes,
         }
     }
 }

@@ -144,7 +144,7 @@ pub fn stats_help() -> String {
          A table counts one file: all its processes, devices and streams together.\n\
          With --step or --span a row counts when it overlaps the span, and then whole: nothing is clipped.\n\
          Host rows of a step are those that overlap its window on the GPU. A kernel keeps its launching call wherever \
-         that is.\n\
+         that is; in nvtx_gpu_proj_sum a range counts when its GPU time overlaps.\n\
          Time (%) is a share of the rows listed, not of the capture's time.",
     );
     text

@@ -1,5 +1,6 @@
 //! The report as text for a terminal.
 
+use super::guide;
 use super::table::table;
 use super::{Capture, ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition, StepEdge};
@@ -21,9 +22,11 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
     if report.ranks.is_empty() {
         text.push_str("\nNo GPU work was recorded, so there is no time to split.\n");
     }
+    text.push_str(&report.mfu.text());
     for export in &report.exports {
         text.push_str(&open_questions(export));
     }
+    text.push_str(&guide::text(&report.guide));
     text
 }
 

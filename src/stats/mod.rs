@@ -12,6 +12,7 @@ mod copies;
 mod exec;
 mod gpu;
 mod host;
+mod projection;
 mod ranges;
 mod report;
 mod request;
@@ -47,6 +48,7 @@ fn rows(trace: &Trace, request: &Request, scope: &Scope) -> Table {
         Report::CudaGpuMemSizeSum => gpu::memory_size(trace, scope),
         Report::NvtxSum => ranges::all(trace, scope),
         Report::NvtxPushpopSum => ranges::push_pop(trace, scope),
+        Report::NvtxGpuProjSum => projection::sums(trace, scope),
         Report::CudaKernExecSum => exec::sums(trace, scope),
         Report::GpuGaps => busy::gaps(trace, scope, request.gap_ns),
         Report::GpuTimeUtil => busy::utilisation(trace, scope, request.threshold, request.chunks),

@@ -19,7 +19,8 @@ pub(super) fn push_pop(trace: &Trace, scope: &Scope) -> Table {
     ranges(trace, scope, Report::NvtxPushpopSum)
 }
 
-const RANGE: Column = Column::new("Range", Unit::Text, "name, behind the name of its domain where it has one");
+pub(super) const RANGE: Column =
+    Column::new("Range", Unit::Text, "name, behind the name of its domain where it has one");
 pub(super) const STYLE: Column = Column::new("Style", Unit::Text, "PushPop or StartEnd");
 
 fn ranges(trace: &Trace, scope: &Scope, report: Report) -> Table {
@@ -109,6 +110,7 @@ mod tests {
             domain,
             category,
             color: NONE,
+            ended_elsewhere: false,
             row: 0,
         });
     }

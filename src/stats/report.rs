@@ -20,6 +20,8 @@ pub enum Report {
     NvtxSum,
     /// `nvtx_pushpop_sum`.
     NvtxPushpopSum,
+    /// `nvtx_gpu_proj_sum`.
+    NvtxGpuProjSum,
     /// `gpu_gaps`.
     GpuGaps,
     /// `gpu_time_util`.
@@ -45,7 +47,7 @@ pub(super) enum Need {
 
 impl Report {
     /// All reports, in the order they are printed.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::CudaGpuKernSum,
         Self::CudaGpuMemTimeSum,
         Self::CudaGpuMemSizeSum,
@@ -53,6 +55,7 @@ impl Report {
         Self::CudaKernExecSum,
         Self::NvtxSum,
         Self::NvtxPushpopSum,
+        Self::NvtxGpuProjSum,
         Self::GpuGaps,
         Self::GpuTimeUtil,
         Self::CudaApiSync,
@@ -70,6 +73,7 @@ impl Report {
             Self::CudaKernExecSum => "cuda_kern_exec_sum",
             Self::NvtxSum => "nvtx_sum",
             Self::NvtxPushpopSum => "nvtx_pushpop_sum",
+            Self::NvtxGpuProjSum => "nvtx_gpu_proj_sum",
             Self::GpuGaps => "gpu_gaps",
             Self::GpuTimeUtil => "gpu_time_util",
             Self::CudaApiSync => "cuda_api_sync",
@@ -98,6 +102,7 @@ impl Report {
             Self::CudaKernExecSum => "Kernels with their launches: call, queue and run time",
             Self::NvtxSum => "NVTX ranges by name",
             Self::NvtxPushpopSum => "NVTX push/pop ranges by name",
+            Self::NvtxGpuProjSum => "NVTX ranges by name, with the GPU work launched inside them",
             Self::GpuGaps => "Gaps without GPU work, longest first",
             Self::GpuTimeUtil => "Stretches of low GPU use, lowest first",
             Self::CudaApiSync => "Calls that wait for the GPU, longest first",
@@ -128,6 +133,10 @@ impl Report {
                 "An open range lasts to the last time in any NVTX event, as in nsys; in the timeline it lasts to the \
                  end of the capture.",
             ),
+            Self::NvtxGpuProjSum => Some(
+                "As in nsys a range owns what its own thread launched, so a step lacks a backward pass that another \
+                 thread launched; `stepscope report` counts the whole process.",
+            ),
             Self::GpuGaps => Some(
                 "The shortest gap is 1 ms unless gap= says otherwise; nsys lists nothing below 500 ms, longer than a \
                  training step. Blocks of whole CUDA graphs are not looked at, as in nsys.",
@@ -153,14 +162,6 @@ impl Report {
         }
     }
 
-    /// True for a list of single events, false for sums.
-    pub const fn is_list(self) -> bool {
-        matches!(
-            self,
-            Self::GpuGaps | Self::GpuTimeUtil | Self::CudaApiSync | Self::CudaMemcpyAsync | Self::CudaMemcpySync
-        )
-    }
-
     pub(super) const fn needs(self) -> &'static [Need] {
         match self {
             Self::CudaGpuKernSum => &[Need::Kernels],
@@ -168,6 +169,7 @@ impl Report {
             Self::CudaApiSum | Self::CudaApiSync => &[Need::Calls],
             Self::CudaKernExecSum => &[Need::Kernels, Need::Calls],
             Self::NvtxSum | Self::NvtxPushpopSum => &[Need::Ranges],
+            Self::NvtxGpuProjSum => &[Need::Ranges, Need::Calls, Need::GpuWork],
             Self::GpuGaps | Self::GpuTimeUtil => &[Need::GpuWork],
             Self::CudaMemcpyAsync | Self::CudaMemcpySync => &[Need::Copies, Need::Calls],
         }

@@ -31,14 +31,6 @@ pub fn tail(path: &str) -> String {
     safe(&if skipped > 0 { format!("…{shown}") } else { shown })
 }
 
-/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
-pub fn call_name(name: &str) -> &str {
-    match name.rsplit_once("_v") {
-        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => name,
-    }
-}
-
 /// Name and duration of the slice at index `at` of the table behind `key`.
 pub fn text_of(workspace: &Workspace, key: RowsKey, at: u32, span: Span) -> (String, String) {
     let name = key.item(workspace, at).map(|item| name_of(workspace, item)).unwrap_or_default();
@@ -71,7 +63,7 @@ fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Optio
         }
         Item::Call(_, process, call) => {
             let name = trace.processes.get(process)?.api.name.get(call as usize)?;
-            Cow::Borrowed(call_name(trace.name(*name)))
+            Cow::Borrowed(format::call_name(trace.name(*name)))
         }
         Item::Nvtx(..) | Item::Projected(..) => {
             let (thread, at) = item.range(workspace)?;
@@ -148,16 +140,4 @@ pub fn cut(painter: &Painter, text: &str, room_pt: f32, font: &FontId, color: Co
     job.append(text, 0.0, TextFormat { font_id: font.clone(), color, ..TextFormat::default() });
     job.wrap = TextWrapping::truncate_at_width(room_pt.max(1.0));
     painter.layout_job(job)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn call_names_lose_their_version_only() {
-        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
-        assert_eq!(call_name("cuda_vector"), "cuda_vector");
-        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
-    }
 }

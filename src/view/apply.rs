@@ -81,6 +81,7 @@ impl ViewState {
             | Command::SavePicture
             | Command::ToggleHelp
             | Command::ToggleAbout
+            | Command::ToggleRecording
             | Command::TypePath
             | Command::AskConversionFolder(_)
             | Command::Convert { .. }

@@ -69,6 +69,8 @@ pub enum Command {
     ToggleHelp,
     /// Shows or hides what the program is.
     ToggleAbout,
+    /// Shows or hides how to record a capture.
+    ToggleRecording,
     /// Asks for a path to type, for systems without a file dialog.
     TypePath,
     /// Asks for the folder that the export of a capture goes to.
