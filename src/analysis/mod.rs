@@ -85,6 +85,8 @@ pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
     let numbers = |rank: usize| {
         let mut numbers = RankAnalysis::of(trace, rank, &classes, &params.steps);
+        let ranks = params.experiment.as_ref().and_then(|given| given.parallel.only_communicator(given.run.gpus));
+        numbers.communication = Communication::of(trace, rank, &classes, &numbers.exposed, ranks);
         numbers.overlaps = Overlaps::of(trace, rank, &numbers, &classes, &params.rules);
         numbers
     };

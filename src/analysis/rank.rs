@@ -101,7 +101,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::of(trace, rank, classes, &exposed, None),
+            communication: Communication::default(),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
