@@ -1,4 +1,4 @@
-use super::super::{RankAnalysis, Rules, Params};
+use super::super::{Params, RankAnalysis, Rules};
 use super::*;
 use crate::trace::testing::Fixture;
 use crate::trace::{CommCall, OpKind};

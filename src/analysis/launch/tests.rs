@@ -1,4 +1,4 @@
-use super::super::{Classes, RankAnalysis, Rules, Params};
+use super::super::{Classes, Params, RankAnalysis, Rules};
 use super::*;
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{CopyKind, OpKind, RawSync};
