@@ -28,9 +28,9 @@ fn the_checklist_tells_what_is_there_and_what_is_missing() {
 #[test]
 fn links_of_the_checklist_lead_to_panels() {
     let mut driven = Driven::open();
+    driven.harness.set_size([1280.0, 1400.0].into());
     driven.send(Command::ShowPanel(Panel::Guide));
-    driven.harness.get_by_label("Show gaps").click();
-    driven.settle();
+    driven.click("Show gaps");
     assert_eq!(driven.window().state().view.panel, Panel::Gaps);
 }
 
