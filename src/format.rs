@@ -32,13 +32,7 @@ pub fn duration_f(ns: f64) -> String {
     if *unit == "ns" && value.fract() == 0.0 {
         return format!("{value} ns");
     }
-    let decimals = match value.abs() {
-        v if v < 9.9995 => 3,
-        v if v < 99.995 => 2,
-        v if v < 999.95 => 1,
-        _ => 0,
-    };
-    format!("{} {unit}", grouped(&format!("{value:.decimals$}")))
+    format!("{} {unit}", significant(value))
 }
 
 /// A length of time that is not always known.
@@ -60,7 +54,7 @@ pub fn time_between(ns: i64, tick_ns: i64, step_ns: i64) -> String {
         let (unit, _) = TIME_UNITS.iter().find(|(_, length)| step * 10.0 >= *length).unwrap_or(&("ns", 1.0));
         return format!("0 {unit}");
     }
-    let decimals = (length / step).log10().ceil().clamp(0.0, 9.0) as usize;
+    let decimals = (0..9).find(|digits| 10_f64.powi(*digits) >= length / step).unwrap_or(9) as usize;
     format!("{} {unit}", grouped(&format!("{:.decimals$}", ns as f64 / length)))
 }
 
@@ -69,9 +63,64 @@ pub fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
+/// A whole number that may be negative: `-12 345` with thin spaces.
+pub fn integer(n: i64) -> String {
+    grouped(&n.to_string())
+}
+
+/// A fraction with so many decimals: `12 345.7` with thin spaces; [`UNKNOWN`] when it is not finite.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    if value.is_finite() { grouped(&format!("{value:.decimals$}")) } else { UNKNOWN.to_owned() }
+}
+
+/// A count that is a quotient or a mean, rounded: `156 038`; [`UNKNOWN`] when it is not known.
+pub fn count_f(n: Option<f64>) -> String {
+    n.filter(|n| n.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |n| grouped(&format!("{n:.0}")))
+}
+
+/// A large amount with the prefix that fits and four significant digits: `49.15 TFLOP`, `125.0 M`.
+pub fn amount(value: Option<f64>, unit: &str) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else { return UNKNOWN.to_owned() };
+    let prefixes =
+        [("Y", 1e24), ("Z", 1e21), ("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
+    let fits = |(_, size): &&(&str, f64)| value.abs() >= size * 0.999_95;
+    let (prefix, size) = prefixes.iter().find(fits).unwrap_or(&("", 1.0));
+    format!("{} {prefix}{unit}", significant(value / size)).trim_end().to_owned()
+}
+
+/// A number with its unit and four significant digits: `58.50 TFLOP/s`; [`UNKNOWN`] when it is not known.
+pub fn quantity(value: Option<f64>, unit: &str) -> String {
+    let known = value.filter(|value| value.is_finite());
+    known.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{} {unit}", significant(value)))
+}
+
+/// Four significant digits.
+fn significant(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v < 9.9995 => 3,
+        v if v < 99.995 => 2,
+        v if v < 999.95 => 1,
+        _ => 0,
+    };
+    grouped(&format!("{value:.decimals$}"))
+}
+
 /// A share of 1 as percent with one decimal.
 pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
+}
+
+/// A count that may be a mean: whole and large numbers without decimals, others with one.
+pub fn count_or_mean(n: f64) -> String {
+    if !n.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    decimal(n, usize::from(n.fract().abs() >= 0.05 && n.abs() < 1000.0))
+}
+
+/// A difference of shares in percentage points.
+pub fn points(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1} points", fraction * 100.0) } else { UNKNOWN.to_owned() }
 }
 
 /// An amount of memory in powers of 1024: `1.5 GiB`.
@@ -83,10 +132,44 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// An amount of data in powers of 1024 that is not always known.
+pub fn bytes_or_unknown(amount: Option<u64>) -> String {
+    amount.map_or_else(|| UNKNOWN.to_owned(), bytes)
+}
+
+/// A bandwidth in gigabytes (powers of ten) per second, with three digits.
+pub fn bandwidth(gb_per_s: Option<f64>) -> String {
+    let Some(value) = gb_per_s.filter(|value| value.is_finite()) else { return UNKNOWN.to_owned() };
+    let decimals = match value.abs() {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{} GB/s", grouped(&format!("{value:.decimals$}")))
+}
+
+/// The number of a communicator, as the library prints it.
+pub fn communicator(id: u64) -> String {
+    format!("{id:#x}")
+}
+
+/// A mean of counts with one decimal; [`UNKNOWN`] when there is none.
+pub fn mean_count(mean: Option<f64>) -> String {
+    mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
+}
+
+/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
+pub fn call_name(name: &str) -> &str {
+    match name.rsplit_once("_v") {
+        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
-    let mut safe = String::with_capacity(text.len().min(limit * 4));
+    let mut safe = String::with_capacity(text.len().min(limit.saturating_mul(4)));
     for (at, c) in text.chars().enumerate() {
         if at >= limit {
             safe.push('…');
@@ -198,10 +281,38 @@ mod tests {
     }
 
     #[test]
+    fn differences_of_shares_are_points_and_counts_may_be_means() {
+        assert_eq!((points(0.1234), points(f64::NAN)), ("12.3 points".to_owned(), "-".to_owned()));
+        assert_eq!((count_or_mean(12.0), count_or_mean(2.45)), ("12".to_owned(), "2.5".to_owned()));
+        assert_eq!((count_or_mean(1234.6), count_or_mean(f64::NAN)), ("1\u{2009}235".to_owned(), "-".to_owned()));
+    }
+
+    #[test]
+    fn amounts_take_the_prefix_that_fits() {
+        assert_eq!(amount(Some(49_152e9), "FLOP"), "49.15 TFLOP");
+        assert_eq!(amount(Some(125e6), ""), "125.0 M");
+        assert_eq!((amount(None, "FLOP"), amount(Some(f64::NAN), "x")), ("-".to_owned(), "-".to_owned()));
+        assert_eq!(quantity(Some(58.5), "TFLOP/s"), "58.50 TFLOP/s");
+        assert_eq!((count_f(Some(156_038.1)), count_f(None)), ("156\u{2009}038".to_owned(), "-".to_owned()));
+    }
+
+    #[test]
     fn bytes_use_powers_of_1024() {
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn bandwidths_and_means_have_few_digits() {
+        assert_eq!(bandwidth(Some(45.123)), "45.1 GB/s");
+        assert_eq!(bandwidth(Some(0.5)), "0.50 GB/s");
+        assert_eq!(bandwidth(Some(1234.5)), "1\u{2009}234 GB/s");
+        assert_eq!(
+            (bandwidth(None), bandwidth(Some(f64::NAN)), mean_count(None)),
+            ("-".into(), "-".into(), "-".into())
+        );
+        assert_eq!(mean_count(Some(12.34)), "12.3");
     }
 
     #[test]
@@ -218,6 +329,13 @@ mod tests {
         for (word, quoted) in cases {
             assert_eq!(shell_word(word), quoted);
         }
+    }
+
+    #[test]
+    fn call_names_lose_their_version_only() {
+        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
+        assert_eq!(call_name("cuda_vector"), "cuda_vector");
+        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
     }
 
     #[test]

@@ -15,8 +15,10 @@
 //! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
 //! | [`record`] | how to record: the nsys command, its options, code for the loop | `format` |
 //! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment`, `record` |
-//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `format` |
-//! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `trace` |
+//! | [`settings`] | the settings file: reads and writes it | `analysis`, `experiment` |
+//! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
+//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `stats`, `format` |
+//! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `experiment`, `trace` |
 //! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
 //! | `raster` | egui output to pixels on the CPU | egui only |
 //! | `app` | the window: panels, menus, loading | all but `cli` |
@@ -31,7 +33,9 @@ pub mod format;
 pub mod nsys;
 pub mod record;
 pub mod report;
+pub mod settings;
 pub mod sim;
+pub mod stats;
 pub mod trace;
 pub mod units;
 pub mod view;

@@ -52,9 +52,8 @@ fn picture(
         renderer.update(&mut output.textures_delta);
         shapes = output.shapes;
     }
-    let primitives = context.tessellate(shapes, scale);
-    let (width, height) = ((size.x * scale) as usize, (size.y * scale) as usize);
-    let image = renderer.paint(width, height, scale, timeline::background(state.theme), &primitives);
+    let size_px = [(size.x * scale) as usize, (size.y * scale) as usize];
+    let image = renderer.draw(&context, shapes, size_px, scale, timeline::background(state.theme));
     if let Some(folder) = std::env::var_os("STEPSCOPE_PICTURES") {
         png::write(&image, &Path::new(&folder).join(format!("{name}.png"))).unwrap();
     }

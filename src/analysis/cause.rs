@@ -1,5 +1,6 @@
 //! Why a GPU was idle: the causes and their sums.
 
+use super::means;
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeMap as _;
@@ -135,6 +136,14 @@ impl Causes {
         self.add(to, ns);
     }
 
+    /// What is left without `other`.
+    pub fn less(mut self, other: Self) -> Self {
+        for cause in Cause::ALL {
+            self.add(cause, other.of(cause).saturating_neg());
+        }
+        self
+    }
+
     /// Sum over all causes.
     pub fn total_ns(&self) -> i64 {
         self.ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
@@ -159,15 +168,8 @@ impl Causes {
             return mean;
         }
         let sums = Cause::ALL.map(|cause| of.iter().map(|c| i128::from(c.of(cause))).sum::<i128>());
-        for (cause, sum) in Cause::ALL.into_iter().zip(sums) {
-            mean.add(cause, i64::try_from(sum.div_euclid(count)).unwrap_or(i64::MAX));
-        }
-        // Rounding down loses less than one nanosecond a cause; the causes that lost most get them back.
-        let mut order = Cause::ALL;
-        order.sort_by_key(|cause| std::cmp::Reverse(sums[*cause as usize].rem_euclid(count)));
-        let missing = usize::try_from(idle_ns.saturating_sub(mean.total_ns())).unwrap_or(0);
-        for cause in order.into_iter().take(missing) {
-            mean.add(cause, 1);
+        for (cause, ns) in Cause::ALL.into_iter().zip(means::rounded(&sums, count, idle_ns)) {
+            mean.add(cause, ns);
         }
         mean
     }

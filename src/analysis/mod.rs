@@ -1,35 +1,73 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod area;
+mod call_kind;
 mod cause;
 mod classify;
+mod comm;
+mod condition;
 mod coverage;
+mod findings;
 mod guide;
 mod idle;
 mod intervals;
 mod kernels;
+mod launch;
 mod limits;
+mod means;
+mod mfu;
+mod overlaps;
 mod part;
 mod partition;
 mod period;
+mod pipeline;
+mod places;
+mod ranges;
 mod rank;
 mod rules;
+mod scope;
 mod step_names;
 mod steps;
 mod thresholds;
+mod top;
+mod verdict;
 
+pub use area::Area;
+pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
+pub use comm::{
+    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
+    Sizes, Variant, VariantSum,
+};
+pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
+pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
-pub use idle::Idle;
+pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
+pub use launch::{
+    ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,
+    StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
+};
 pub use limits::Limit;
+pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
+pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
+pub use pipeline::{Bubble, Pipeline};
+pub use places::Place;
+pub use ranges::{
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
+    group_name, linked_by_sequence, project, same_thread_rows, sequence_number,
+};
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
+pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use top::top_kernel;
+pub use verdict::{Losses, Verdict};
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;
@@ -56,13 +94,23 @@ pub struct Analysis {
     pub ranks: Vec<RankAnalysis>,
     /// What the capture cannot answer.
     pub limits: Vec<Limit>,
+    /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
+    pub experiment: Option<Experiment>,
 }
 
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks: Vec<RankAnalysis> =
-        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, &params.steps)).collect();
+    let mut ranks: Vec<RankAnalysis> =
+        (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
+    diagnose(trace, &classes, &mut ranks, params);
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits }
+    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
+}
+
+/// Judges every rank anew, for example after the user's description of the run has changed.
+pub fn diagnose(trace: &Trace, classes: &Classes, ranks: &mut [RankAnalysis], params: &Params) {
+    for (at, rank) in ranks.iter_mut().enumerate().take(trace.ranks.len()) {
+        rank.diagnosis = Diagnosis::of(trace, at, classes, rank, params);
+    }
 }

@@ -1,6 +1,6 @@
 //! The exact split of a window: every nanosecond belongs to exactly one of five parts.
 
-use super::Coverage;
+use super::{Coverage, means};
 use crate::units::Span;
 use serde::Serialize;
 
@@ -80,17 +80,11 @@ impl Partition {
         let round = |sum: i128| i64::try_from(sum.div_euclid(count)).unwrap_or(i64::MAX);
         let parts: [fn(&Self) -> i64; 5] =
             [|p| p.compute_only_ns, |p| p.overlapped_comm_ns, |p| p.exposed_comm_ns, |p| p.copy_only_ns, |p| p.idle_ns];
-        let sums = parts.map(sum);
-        let mut means = sums.map(round);
         let span_ns = round(sum(|p| p.span_ns));
-        // Rounding down loses less than one nanosecond a part; the parts that lost most get them back.
-        let mut order = [0, 1, 2, 3, 4];
-        order.sort_by_key(|at: &usize| std::cmp::Reverse(sums[*at].rem_euclid(count)));
-        let missing = usize::try_from(span_ns - means.iter().sum::<i64>()).unwrap_or(0);
-        for at in order.into_iter().take(missing) {
-            means[at] += 1;
-        }
-        let [compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns] = means;
+        let means = means::rounded(&parts.map(sum), count, span_ns);
+        let [compute_only_ns, overlapped_comm_ns, exposed_comm_ns, copy_only_ns, idle_ns] = means[..] else {
+            return Self::default();
+        };
         let comm_ns = overlapped_comm_ns + exposed_comm_ns;
         let comm_alone_ns = round(sum(|p| p.comm_alone_ns));
         Self {

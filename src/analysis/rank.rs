@@ -2,10 +2,14 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
-use super::{Class, Classes, Collective, Coverage, Idle, KernelSums, Partition, StepOptions, Steps, intervals};
+use super::{
+    Attribution, Class, Classes, Collective, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps,
+    Params, Partition, Ranges, Steps, intervals,
+};
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Sum over the collectives of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -28,7 +32,7 @@ pub struct RankAnalysis {
     /// Index of the stream with the most compute-kernel time, when any ran compute.
     pub primary_stream: Option<usize>,
     /// Time covered by anything. Idle gaps are what lies between its spans: [`Coverage::gap`].
-    pub busy: Coverage,
+    pub busy: Arc<Coverage>,
     /// Time covered by something, but not by compute, fused kernels or graph blocks. Kept instead of the time covered
     /// by compute, which nearly repeats `busy`.
     pub without_compute: Coverage,
@@ -42,12 +46,22 @@ pub struct RankAnalysis {
     pub whole: Partition,
     /// Sums by kind of collective.
     pub collectives: BTreeMap<Collective, CollectiveSum>,
+    /// Communication in detail.
+    pub communication: Communication,
     /// Kernel time by family, fused kernels, and kernels that no rule knows.
     pub kernels: KernelSums,
     /// Steps, when the capture marks any.
     pub steps: Option<Steps>,
+    /// Which groups of operations ran at once.
+    pub overlaps: Overlaps,
     /// Why it was idle.
     pub idle: Idle,
+    /// How its work was launched.
+    pub launches: Launches,
+    /// What its step is bound by, and what was found.
+    pub diagnosis: Diagnosis,
+    /// The NVTX ranges of its process and what they ran on it.
+    pub ranges: Ranges,
 }
 
 /// How many operations of each sort a rank ran.
@@ -68,7 +82,7 @@ impl RankAnalysis {
     ///
     /// # Panics
     /// When the trace has no such rank.
-    pub fn of(trace: &Trace, rank: usize, classes: &Classes, options: &StepOptions) -> Self {
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, params: &Params) -> Self {
         let ops = &trace.ranks[rank].ops;
         let span = ops.hull().unwrap_or_default();
         let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
@@ -77,7 +91,7 @@ impl RankAnalysis {
         };
         let compute = of(Class::is_compute);
         let comm = Coverage::from_sorted(of(Class::is_communication));
-        let busy = Coverage::from_sorted(of(|_| true));
+        let busy = Arc::new(Coverage::from_sorted(of(|_| true)));
         let less_compute = |covered: &Coverage| {
             Coverage::from_sorted(intervals::subtract(covered.spans().iter().copied(), compute.clone()))
         };
@@ -90,6 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
+            communication: Communication::of(trace, rank, classes, &exposed, None),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -98,9 +113,23 @@ impl RankAnalysis {
             comm_alone,
             whole,
             steps: None,
+            overlaps: Overlaps::default(),
             idle: Idle::default(),
+            launches: Launches::default(),
+            diagnosis: Diagnosis::default(),
+            ranges: Ranges::default(),
         };
-        numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.steps = Steps::find(trace, rank, &numbers, &params.steps);
+        let (steps, listed_ns) = (numbers.steps.as_ref(), params.thresholds.listed_gap_ns);
+        numbers.idle = Idle::of(trace, &trace.ranks[rank], &numbers.busy, steps, listed_ns);
+        if let Some(steps) = &mut numbers.steps {
+            steps.add_causes(&numbers.idle);
+        }
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
+        numbers.launches = Launches::of(trace, rank, &numbers);
+        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+        // The window shows these at once; what the other attribution gives is computed when it is asked for.
+        numbers.ranges.whole(trace, Attribution::Process);
         numbers
     }
 
@@ -165,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn numbers(trace: &Trace) -> RankAnalysis {
-        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default())
     }
 
     #[test]

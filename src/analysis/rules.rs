@@ -131,6 +131,8 @@ fn collective(name: &str) -> Collective {
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     rows: Vec<(Regex, Class)>,
+    /// Groups for the split by what ran at once: name and patterns.
+    groups: Vec<(String, Vec<Regex>)>,
 }
 
 /// Why a rules file was refused.
@@ -138,13 +140,22 @@ pub struct Rules {
 pub enum RulesError {
     /// It is not TOML of the expected shape.
     #[error(
-        "the rules are not as expected: {0}\nwrite [[rule]] tables, each with pattern = \"...\" and class = \"...\""
+        "the rules are not as expected: {0}\nwrite [[rule]] tables, each with pattern = \"...\" and class = \"...\", and [[group]] tables, each with \
+         name = \"...\" and pattern = \"...\""
     )]
     Shape(String),
     /// A pattern does not compile.
     #[error("rule {row}: the pattern is no regular expression: {reason}")]
     Pattern {
         /// Which rule, from 1.
+        row: usize,
+        /// What the compiler says.
+        reason: String,
+    },
+    /// A group's pattern does not compile.
+    #[error("group {row}: the pattern is no regular expression: {reason}")]
+    GroupPattern {
+        /// Which group, from 1.
         row: usize,
         /// What the compiler says.
         reason: String,
@@ -166,6 +177,15 @@ pub enum RulesError {
 struct RulesFile {
     #[serde(default)]
     rule: Vec<RuleRow>,
+    #[serde(default)]
+    group: Vec<GroupRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupRow {
+    name: String,
+    pattern: String,
 }
 
 #[derive(Deserialize)]
@@ -205,6 +225,10 @@ fn class_words() -> Vec<(&'static str, Class)> {
     words
 }
 
+fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).case_insensitive(true).build()
+}
+
 impl Rules {
     /// Reads the user's rules.
     ///
@@ -216,17 +240,40 @@ impl Rules {
         let mut rows = Vec::with_capacity(file.rule.len());
         for (at, rule) in file.rule.into_iter().enumerate() {
             let row = at + 1;
-            let pattern = RegexBuilder::new(&rule.pattern)
-                .case_insensitive(true)
-                .build()
-                .map_err(|e| RulesError::Pattern { row, reason: e.to_string() })?;
+            let pattern = compiled(&rule.pattern).map_err(|e| RulesError::Pattern { row, reason: e.to_string() })?;
             let Some((_, class)) = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(&rule.class)) else {
                 let known = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
                 return Err(RulesError::Class { row, class: rule.class, known });
             };
             rows.push((pattern, *class));
         }
-        Ok(Self { rows })
+        let mut groups: Vec<(String, Vec<Regex>)> = Vec::new();
+        for (at, group) in file.group.into_iter().enumerate() {
+            let pattern = compiled(&group.pattern)
+                .map_err(|e| RulesError::GroupPattern { row: at + 1, reason: e.to_string() })?;
+            match groups.iter_mut().find(|(name, _)| *name == group.name) {
+                Some((_, patterns)) => patterns.push(pattern),
+                None => groups.push((group.name, vec![pattern])),
+            }
+        }
+        Ok(Self { rows, groups })
+    }
+
+    /// Names of the user's groups.
+    pub(super) fn group_names(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Bits of the user's groups that a kernel is in, in the order of [`Self::group_names`].
+    pub(super) fn groups_of(&self, short: &str, full: &str) -> u32 {
+        let is_in = |patterns: &[Regex]| patterns.iter().any(|p| p.is_match(full) || p.is_match(short));
+        let bits = self.groups.iter().take(32).enumerate();
+        bits.filter(|(_, (_, patterns))| is_in(patterns)).fold(0, |mask, (at, _)| mask | 1 << at)
+    }
+
+    /// Adds the rules of `other` behind these.
+    pub fn append(&mut self, other: &Self) {
+        self.rows.extend(other.rows.iter().cloned());
     }
 
     /// Class that the user gave a kernel. A bare "communication" or "fused" takes the collective from the name.

@@ -35,8 +35,7 @@ pub fn image(side_px: usize) -> Image {
     let mut renderer = Renderer::new();
     let mut output = context.run_ui(input, |ui| paint(ui.painter(), rect));
     renderer.update(&mut output.textures_delta);
-    let primitives = context.tessellate(output.shapes, 1.0);
-    renderer.paint(side_px, side_px, 1.0, Color32::TRANSPARENT, &primitives)
+    renderer.draw(&context, output.shapes, [side_px, side_px], 1.0, Color32::TRANSPARENT)
 }
 
 /// The icon for the window.

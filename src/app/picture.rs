@@ -65,9 +65,8 @@ pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions
         renderer.update(&mut output.textures_delta);
         shapes = output.shapes;
     }
-    let primitives = context.tessellate(shapes, scale);
-    let background = Palette::of(options.theme).background;
-    renderer.paint(options.width_px as usize, options.height_px as usize, scale, background, &primitives)
+    let size_px = [options.width_px, options.height_px].map(|px| px as usize);
+    renderer.draw(&context, shapes, size_px, scale, Palette::of(options.theme).background)
 }
 
 struct Scene<'a> {

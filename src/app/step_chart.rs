@@ -6,6 +6,7 @@ use super::cx::{Chosen, Cx};
 use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
 use crate::timeline::color::Palette;
+use crate::timeline::ruler;
 use crate::view::Command;
 use egui::{Color32, Label, RichText, Role, Stroke, Ui, WidgetInfo};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
@@ -111,10 +112,7 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
 
 /// Distance of the grid lines: 1, 2 or 5 times a power of ten, with two to four lines below `top`.
 fn tick_ns(top: f64) -> f64 {
-    let rough = (top / 4.0).max(1.0);
-    let power = 10_f64.powi(rough.log10().floor() as i32);
-    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= rough).unwrap_or(10.0);
-    times * power
+    ruler::tick_ns(top / 4.0) as f64
 }
 
 fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {

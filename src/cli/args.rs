@@ -28,6 +28,10 @@ pub struct Reading {
     /// Kernel classes of your own: a TOML file with [[rule]] tables of pattern and class.
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
+    /// What was trained and how (model, batch, layout, number format), thresholds and kernel classes: a TOML file. Without
+    /// it, <EXPORT>.stepscope.toml or stepscope.toml beside the export is used when there is one.
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
     /// Ranges that mark steps: a regular expression; its first group is the step number.
     #[arg(long, value_name = "REGEX")]
     pub step_regex: Option<String>,
@@ -43,7 +47,11 @@ pub enum Command {
     /// What is in an export: versions, ranks, GPUs, tables, span, warnings, and what it cannot answer.
     Info(Files),
     /// Where the time went, per rank and per step.
-    Report(Files),
+    #[command(after_long_help = super::report::help())]
+    Report(ReportArgs),
+    /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
+    #[command(after_long_help = crate::report::stats_help())]
+    Stats(Stats),
     /// Draws the window's view as a PNG, without a display.
     Render(Render),
     /// Simulates a training job and writes it as exports.
@@ -62,6 +70,69 @@ pub struct Files {
     /// Print JSON; times are integer nanoseconds on the export's own clock.
     #[arg(long)]
     pub json: bool,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Form of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// Aligned columns.
+    Text,
+    /// Comma-separated values; numbers in full.
+    Csv,
+    /// JSON; rows by column name, with what each column means.
+    Json,
+}
+
+/// Summary tables.
+#[derive(Debug, clap::Args)]
+pub struct Stats {
+    /// Exports (.sqlite); each gives tables of its own.
+    pub exports: Vec<PathBuf>,
+    /// Report to print, with settings behind colons; may be given many times. Without it all are printed.
+    #[arg(short, long = "report", value_name = "NAME[:SETTING...]", value_delimiter = ',')]
+    pub reports: Vec<String>,
+    /// Form of the tables.
+    #[arg(short, long, value_enum, default_value = "text")]
+    pub format: StatsFormat,
+    /// Count only what overlaps this step, by its number: its window on the GPU, for each rank its own.
+    #[arg(long, value_name = "N", conflicts_with = "span")]
+    pub step: Option<i64>,
+    /// Count only what overlaps this span, as times since the file's first event: 10ms..25.5ms.
+    #[arg(long, value_name = "A..B")]
+    pub span: Option<String>,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The report, its form, and conditions on it.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// Exports (.sqlite).
+    pub exports: Vec<PathBuf>,
+    /// JSON: every number; times are integer nanoseconds on the export's own clock.
+    #[arg(long, group = "form")]
+    pub json: bool,
+    /// YAML: notes of the experiment to keep beside the run.
+    #[arg(long, group = "form")]
+    pub yaml: bool,
+    /// Markdown: a document with tables.
+    #[arg(long, group = "form")]
+    pub markdown: bool,
+    /// HTML: a page of its own with tables and pictures.
+    #[arg(long, group = "form")]
+    pub html: bool,
+    /// Write to this file; without a form its ending decides: .txt, .json, .yaml, .md, .html. A report that is there is
+    /// replaced, any other file is not.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End with exit code 1 when this holds on any rank, such as 'exposed > 10%'; may be given many times (--help lists
+    /// the metrics).
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
     /// How the exports are read.
     #[command(flatten)]
     pub reading: Reading,

@@ -6,6 +6,7 @@ use super::run::CliError;
 use crate::analysis::{Analysis, Params, Rules, StepOptions, analyze};
 use crate::nsys::{self, LoadOptions, Progress};
 use crate::report::Capture;
+use crate::settings::{RunSettings, params_for};
 use crate::trace::Trace;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,11 @@ pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
     }
     let pattern = reading.step_regex.as_deref().map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("--step-regex is no regular expression: {e}")))?;
-    Ok(Params { rules, steps: StepOptions { pattern }, ..Params::default() })
+    let mut params = Params { rules, steps: StepOptions { pattern }, ..Params::default() };
+    if let Some(path) = &reading.settings {
+        RunSettings::read(path)?.apply(&mut params);
+    }
+    Ok(params)
 }
 
 /// Reads and analyses every export, in order; the first failure ends it.
@@ -60,11 +65,12 @@ pub(super) fn load_timed(
     check_twice(exports)?;
     for path in exports {
         let path = converted(path, reading)?;
+        let own = params_for(&path, &params)?;
         let progress = Progress::new();
         let start = Instant::now();
         let trace = progress::shown(&path, &progress, || nsys::open(&path, &LoadOptions::default(), &progress))?;
         let load = start.elapsed();
-        let analysis = analyze(&trace, &params);
+        let analysis = analyze(&trace, &own);
         took(load, start.elapsed() - load);
         all.push(Loaded { trace: Arc::new(trace), analysis: Arc::new(analysis) });
     }

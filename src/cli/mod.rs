@@ -11,7 +11,10 @@ mod load;
 mod progress;
 #[cfg(feature = "gui")]
 mod render;
+mod report;
 mod run;
+mod span;
+mod stats;
 
 pub use args::Args;
 pub use run::{CliError, run};

@@ -3,11 +3,11 @@
 use super::args::{Render, ThemeName};
 use super::load::{Loaded, load};
 use super::run::CliError;
+use super::span::{no_step, parse_span};
 use crate::app::picture::{PictureOptions, render as draw};
 use crate::format;
 use crate::raster::png;
 use crate::sim::Demo;
-use crate::units::Span;
 use crate::view::{Command, Theme, ViewState, Workspace};
 use std::path::Path;
 
@@ -83,40 +83,19 @@ fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliEr
                 if step.number.unwrap_or(at as i64) == number {
                     return Ok(vec![Command::ShowStep(id, at as u32)]);
                 }
-                known.push(step.number.unwrap_or(at as i64).to_string());
+                known.push(step.number.unwrap_or(at as i64));
             }
         }
-        let known =
-            if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
-        return Err(CliError::Usage(format!("there is no step {number}: {known}")));
+        return Err(no_step(number, &known));
     }
     let Some(text) = &picture.span else { return Ok(Vec::new()) };
-    let (from, to) = text.split_once("..").ok_or_else(|| bad_span(text))?;
-    let span =
-        Span::new(parse_time(from).ok_or_else(|| bad_span(text))?, parse_time(to).ok_or_else(|| bad_span(text))?);
-    if span.is_empty() {
-        return Err(CliError::Usage(format!("--span {text} is empty: the second time must be later")));
-    }
+    let span = parse_span(text)?;
     let whole = workspace.span().unwrap_or_default();
     if span.intersect(whole).is_none() {
         let len = format::duration(whole.len_ns());
         return Err(CliError::Usage(format!("--span {text} lies outside the capture, which is {len} long")));
     }
     Ok(vec![Command::Show(span)])
-}
-
-fn bad_span(text: &str) -> CliError {
-    CliError::Usage(format!("--span {text} is no span: write two times with units, such as 10ms..25.5ms"))
-}
-
-/// A time with its unit, such as `10ms`, in nanoseconds; a bare number is nanoseconds.
-fn parse_time(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let units = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let (number, factor) =
-        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1.0));
-    let ns = number.trim().parse::<f64>().ok()? * factor;
-    (ns.is_finite() && ns.abs() < 9e18).then_some(ns.round() as i64)
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), CliError> {
@@ -135,15 +114,6 @@ fn parse_size(text: &str) -> Result<(u32, u32), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_carry_units() {
-        assert_eq!(parse_time("10ms"), Some(10_000_000));
-        assert_eq!(parse_time(" 1.5 us"), Some(1_500));
-        assert_eq!(parse_time("2s"), Some(2_000_000_000));
-        assert_eq!(parse_time("7"), Some(7));
-        assert_eq!((parse_time("x"), parse_time("nans"), parse_time("")), (None, None, None));
-    }
 
     #[test]
     fn sizes_are_checked() {

@@ -57,6 +57,7 @@ pub(crate) fn describe(load: &mut Load<'_>, source: &Source) -> Result<(), LoadE
     if !load.sink.places.processes().is_empty() {
         describe_gpus(load)?;
     }
+    read_overheads(load)?;
     label_rank(load);
     pass_on_complaints(load)?;
     warn_of_hidden_graphs(load, source);
@@ -76,6 +77,23 @@ fn name_processes_and_threads(load: &mut Load<'_>) -> Result<(), LoadError> {
         let name = sink.name(batch.int(1, row));
         if let Some(global_tid) = batch.int(0, row).filter(|_| name != NameId::EMPTY) {
             sink.builder.thread_name(global_tid, name, batch.int(2, row).unwrap_or(0));
+        }
+    })?;
+    Ok(())
+}
+
+/// What nsys calls the times during which it took GPU records from the program.
+const OVERHEADS: [&str; 3] =
+    ["CUDA profiling data flush overhead", "CUDA profiling stop overhead", "CUDA profiling overhead"];
+
+/// Reads when the profiler held up the program's CUDA work.
+fn read_overheads(load: &mut Load<'_>) -> Result<(), LoadError> {
+    let columns = [required("start"), required("end"), required("globalTid"), required("nameId")];
+    load.side_rows("PROFILER_OVERHEAD", &columns, "Overhead of the profiler is unknown.", |sink, batch, row| {
+        let name = sink.name(batch.int(3, row));
+        let is_cuda = OVERHEADS.contains(&sink.builder.names().get(name));
+        if let (true, Some(start_ns), Some(global_tid)) = (is_cuda, batch.int(0, row), batch.int(2, row)) {
+            sink.builder.overhead(process_of(global_tid), start_ns, batch.int(1, row));
         }
     })?;
     Ok(())

@@ -6,7 +6,8 @@
 use super::error::LoadError;
 use super::load::Load;
 use super::meta::process_of;
-use super::plan::{TableSpec, Warnings, Weight, plan, required, wanted, wanted_text};
+use super::payload::CommLayouts;
+use super::plan::{TableSpec, Warnings, Weight, plan, required, spare_text, wanted, wanted_text};
 use super::rows::Batch;
 use super::sink::Sink;
 use crate::trace::{NONE, NameId, RangeKind, RawRange, TableKind};
@@ -29,6 +30,8 @@ pub(crate) static NVTX: TableSpec = TableSpec {
         wanted("domainId", "domains are unknown"),
         wanted("category", "categories are unknown"),
         wanted("color", "colours are unknown"),
+        wanted("endGlobalTid", "ranges that another thread ended are taken for ranges of one thread"),
+        spare_text("binaryData"),
     ],
 };
 
@@ -41,6 +44,8 @@ const TEXT_ID: usize = 5;
 const DOMAIN: usize = 6;
 const CATEGORY: usize = 7;
 const COLOR: usize = 8;
+const END_GLOBAL_TID: usize = 9;
+const PAYLOAD: usize = 10;
 
 const CATEGORY_NAMED: i64 = 33;
 const MARK: i64 = 34;
@@ -92,7 +97,9 @@ impl Labels {
             Some((_, name)) => *name,
             None => {
                 self.nameless.insert((process, domain));
-                sink.builder.names().intern(&format!("domain {domain}"))
+                let name = sink.builder.names().intern(&format!("domain {domain}"));
+                sink.builder.unnamed_domain(name);
+                name
             }
         }
     }
@@ -111,9 +118,11 @@ impl Labels {
 /// Reads the ranges, the marks, and the thread names given through NVTX.
 pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
     let mut labels = read_labels(load)?;
+    let layouts = CommLayouts::read(load)?;
     let (mut no_start, mut last) = (0, None);
     load.read(&NVTX, |sink, batch| {
         for row in 0..batch.len() {
+            batch.int(START, row).into_iter().chain(batch.int(END, row)).for_each(|ns| sink.builder.nvtx_time(ns));
             let Some(kind) = range_kind(batch.int(TYPE, row)) else { continue };
             let Some(start_ns) = batch.int(START, row) else {
                 no_start += 1;
@@ -130,7 +139,8 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
             };
             last = Some((key, (domain, category)));
             let name = text(sink, batch, row);
-            sink.builder.range(RawRange {
+            let comm_call = batch.text(PAYLOAD, row).and_then(|blob| layouts.decode(blob));
+            let range = RawRange {
                 start_ns,
                 end_ns: if kind == RangeKind::Mark { Some(start_ns) } else { batch.int(END, row) },
                 global_tid,
@@ -139,8 +149,11 @@ pub(crate) fn read(load: &mut Load<'_>) -> Result<(), LoadError> {
                 domain,
                 category,
                 color: batch.int(COLOR, row).map_or(NONE, |argb| (argb & 0xFF_FFFF) as u32),
+                // Set only when it differs from the thread that started the range.
+                ended_elsewhere: batch.int(END_GLOBAL_TID, row).is_some(),
                 row: batch.row_number(row),
-            });
+            };
+            sink.builder.comm_range(range, comm_call);
         }
     })?;
     let warnings = &mut load.sink.warnings;

@@ -5,7 +5,7 @@ use super::load::Load;
 use super::plan::{TableSpec, Weight, required, spare, wanted};
 use super::rows::Batch;
 use super::sink::Sink;
-use crate::trace::{CopyKind, NameId, OpKind, RawOp, RawSync, TableKind};
+use crate::trace::{CopyEnds, CopyKind, MemoryKind, NameId, OpKind, RawOp, RawSync, TableKind};
 
 const ONE_DEVICE: &str = "all of its rows are counted to device 0";
 const ONE_STREAM: &str = "streams cannot be told apart";
@@ -46,7 +46,10 @@ pub(crate) static KERNEL: TableSpec = TableSpec {
     columns: op_columns![
         wanted("shortName", "kernels are shown by their full names"),
         wanted("demangledName", "kernels are shown without template arguments"),
-        spare("mangledName")
+        spare("mangledName"),
+        spare("gridX"),
+        spare("gridY"),
+        spare("gridZ")
     ],
 };
 
@@ -59,7 +62,12 @@ pub(crate) static MEMCPY: TableSpec = TableSpec {
     record: "",
     columns: op_columns![
         wanted("copyKind", "directions of copies are unknown"),
-        wanted("bytes", "sizes of copies are unknown")
+        wanted("bytes", "sizes of copies are unknown"),
+        spare("contextId"),
+        spare("srcKind"),
+        spare("dstKind"),
+        spare("srcDeviceId"),
+        spare("dstDeviceId")
     ],
 };
 
@@ -169,11 +177,18 @@ pub(crate) fn read_kernels(load: &mut Load<'_>) -> Result<(), LoadError> {
         for row in 0..batch.len() {
             let Some(op) = tally.op(sink, batch, row, OpKind::Kernel) else { continue };
             let (short, full) = kernel_names(sink, batch, row);
-            sink.builder.op(RawOp { short, full, ..op });
+            sink.builder.kernel(RawOp { short, full, ..op }, blocks(batch, row));
         }
     })?;
     tally.report(load, &KERNEL);
     Ok(())
+}
+
+/// Thread blocks of a kernel, at most as many as the model counts; 0 when the file does not tell.
+fn blocks(batch: &Batch, row: usize) -> u16 {
+    let side = |at: usize| batch.int(OWN + 3 + at, row).and_then(|n| u64::try_from(n).ok());
+    let blocks = side(0).zip(side(1)).zip(side(2)).map(|((x, y), z)| x.saturating_mul(y).saturating_mul(z));
+    blocks.map_or(0, |blocks| u16::try_from(blocks).unwrap_or(u16::MAX))
 }
 
 /// Short and full name; each stands in for the other, the mangled name for both.
@@ -199,7 +214,7 @@ pub(crate) fn read_copies(load: &mut Load<'_>) -> Result<(), LoadError> {
             let kind = OpKind::Memcpy(copy_kind(batch.int(OWN, row)));
             let Some(op) = tally.op(sink, batch, row, kind) else { continue };
             let bytes = bytes(batch.int(OWN + 1, row));
-            sink.builder.op(RawOp { bytes, ..op });
+            sink.builder.copy(RawOp { bytes, ..op }, copy_ends(batch, row));
         }
     })?;
     tally.report(load, &MEMCPY);
@@ -276,6 +291,30 @@ pub(crate) fn read_syncs(load: &mut Load<'_>) -> Result<(), LoadError> {
     })?;
     tally.report(load, &SYNC);
     Ok(())
+}
+
+/// What the copy in a row moved between.
+fn copy_ends(batch: &Batch, row: usize) -> CopyEnds {
+    let device = |column| batch.int(OWN + column, row);
+    CopyEnds {
+        context: batch.int(OWN + 2, row).and_then(|id| u32::try_from(id).ok()).unwrap_or(0),
+        from: memory_kind(batch.int(OWN + 3, row)),
+        to: memory_kind(batch.int(OWN + 4, row)),
+        within_device: device(5).is_some() && device(5) == device(6),
+    }
+}
+
+fn memory_kind(code: Option<i64>) -> MemoryKind {
+    match code {
+        Some(0) => MemoryKind::Pageable,
+        Some(1) => MemoryKind::Pinned,
+        Some(2) => MemoryKind::Device,
+        Some(3) => MemoryKind::Array,
+        Some(4) => MemoryKind::Managed,
+        Some(5) => MemoryKind::DeviceStatic,
+        Some(6) => MemoryKind::ManagedStatic,
+        _ => MemoryKind::Unknown,
+    }
 }
 
 fn bytes(value: Option<i64>) -> Option<u64> {

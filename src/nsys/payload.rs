@@ -1,18 +1,25 @@
 //! Structured NVTX payloads: the values a program attached to a range, by the layout it registered.
 //!
+//! One row's values are shown as fields ([`fields`]); those of communication calls are read in bulk ([`CommLayouts`]).
+//!
 //! ```text
 //!  0        8        16       24       32
 //!  | domain | schema | bytes  |        | values ...
 //! ```
 //! Each header field takes 8 bytes, little-endian. Exports hold the values only when made with `--include-blobs=true`.
 
+use super::error::LoadError;
+use super::load::Load;
+use super::plan::{WantedColumn, required, spare, wanted_text};
 use super::schema::quoted;
-use crate::trace::Field;
+use crate::trace::{CommCall, Field};
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 
 const HEADER_BYTES: usize = 32;
 
 /// A value of a layout.
+#[derive(Debug, Clone)]
 struct Entry {
     name: String,
     kind: i64,
@@ -22,15 +29,21 @@ struct Entry {
 /// The values in `blob` as fields; one field with its size when the layout is not known.
 pub(crate) fn fields(connection: &Connection, tables: &[String], blob: &[u8]) -> Vec<Field> {
     let decoded = || -> Option<Vec<Field>> {
-        let (domain, schema, bytes) = (u64_at(blob, 0)?, u64_at(blob, 8)?, u64_at(blob, 16)?);
-        let values = blob.get(HEADER_BYTES..)?;
-        let values = values.get(..usize::try_from(bytes).ok()?.min(values.len()))?;
-        // The upper halves of the first two fields are padding.
-        let entries = entries(connection, tables, (domain & 0xFFFF_FFFF) as i64, (schema & 0xFFFF_FFFF) as i64)?;
+        let ((domain, schema), values) = parts(blob)?;
+        let entries = entries(connection, tables, domain, schema)?;
         let fields = decode(&entries, values);
         (!fields.is_empty()).then_some(fields)
     };
     decoded().unwrap_or_else(|| vec![Field { name: "binaryData".to_owned(), value: format!("{} bytes", blob.len()) }])
+}
+
+/// Domain and schema of a payload, and its values.
+fn parts(blob: &[u8]) -> Option<((i64, i64), &[u8])> {
+    let (domain, schema, bytes) = (u64_at(blob, 0)?, u64_at(blob, 8)?, u64_at(blob, 16)?);
+    let values = blob.get(HEADER_BYTES..)?;
+    let values = values.get(..usize::try_from(bytes).ok()?.min(values.len()))?;
+    // The upper halves of the first two fields are padding.
+    Some((((domain & 0xFFFF_FFFF) as i64, (schema & 0xFFFF_FFFF) as i64), values))
 }
 
 /// The layout; its rows are repeated once per process.
@@ -54,19 +67,115 @@ fn entries(connection: &Connection, tables: &[String], domain: i64, schema: i64)
 }
 
 fn decode(entries: &[Entry], values: &[u8]) -> Vec<Field> {
-    let mut next = 0;
-    let mut fields = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let Some(number) = Number::of(entry.kind) else { continue };
-        let at = entry.offset.unwrap_or_else(|| usize::next_multiple_of(next, number.bytes));
-        next = at.saturating_add(number.bytes);
-        if let Some(value) = values.get(at..next).map(|bytes| number.text(bytes)) {
-            fields.push(Field { name: entry.name.clone(), value });
-        }
-    }
-    fields
+    let field = |(entry, number, at): (&Entry, Number, usize)| {
+        let value = number.text(values.get(at..at.checked_add(number.bytes)?)?);
+        Some(Field { name: entry.name.clone(), value })
+    };
+    placed(entries).filter_map(field).collect()
 }
 
+/// The numbers among `entries`, each with its place in the values; one without a place follows the one before.
+fn placed(entries: &[Entry]) -> impl Iterator<Item = (&Entry, Number, usize)> {
+    let mut next = 0_usize;
+    entries.iter().filter_map(move |entry| {
+        let number = Number::of(entry.kind)?;
+        let at = entry.offset.or_else(|| next.checked_next_multiple_of(number.bytes))?;
+        next = at.saturating_add(number.bytes);
+        Some((entry, number, at))
+    })
+}
+
+/// Layouts of the payloads of communication calls, by domain and schema.
+#[derive(Debug, Default)]
+pub(crate) struct CommLayouts(FxHashMap<(i64, i64), Vec<(CommValue, Number, usize)>>);
+
+/// Values of a communication call that the model keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommValue {
+    Communicator,
+    Bytes,
+    Peer,
+    Root,
+    Reduction,
+    Ranks,
+    Rank,
+}
+
+impl CommValue {
+    /// What an entry holds, by the name NCCL registers it under.
+    fn of(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        Some(match name.as_str() {
+            "rank" => Self::Rank,
+            "root" => Self::Root,
+            "no. of ranks" => Self::Ranks,
+            "reduction operation" => Self::Reduction,
+            name if name.contains("communicator") && !name.contains("parent") => Self::Communicator,
+            name if name.starts_with("message size") => Self::Bytes,
+            name if name.starts_with("peer") => Self::Peer,
+            _ => return None,
+        })
+    }
+}
+
+const ENTRY_COLUMNS: &[WantedColumn] = &[
+    required("domainId"),
+    required("schemaId"),
+    required("idx"),
+    required("type"),
+    wanted_text("name", "values of NVTX payloads are unknown"),
+    spare("offset"),
+];
+
+impl CommLayouts {
+    /// Picks the layouts that name a communicator out of all that the file registers.
+    pub fn read(load: &mut Load<'_>) -> Result<Self, LoadError> {
+        let mut entries: Vec<((i64, i64), i64, Entry)> = Vec::new();
+        load.side_rows("NVTX_PAYLOAD_SCHEMA_ENTRIES", ENTRY_COLUMNS, "Message sizes are unknown.", |_, batch, row| {
+            let int = |column| batch.int(column, row);
+            let (Some(domain), Some(schema), Some(index)) = (int(0), int(1), int(2)) else { return };
+            let name = String::from_utf8_lossy(batch.text(4, row).unwrap_or_default()).into_owned();
+            let offset = int(5).and_then(|offset| usize::try_from(offset).ok());
+            entries.push(((domain, schema), index, Entry { name, kind: int(3).unwrap_or(0), offset }));
+        })?;
+        entries.sort_by_key(|(key, index, _)| (*key, *index));
+        entries.dedup_by_key(|(key, index, _)| (*key, *index));
+        let mut layouts = FxHashMap::default();
+        for rows in entries.chunk_by(|a, b| a.0 == b.0) {
+            let Some((key, ..)) = rows.first() else { continue };
+            let layout: Vec<Entry> = rows.iter().map(|(.., entry)| entry.clone()).collect();
+            let known =
+                placed(&layout).filter_map(|(entry, number, at)| Some((CommValue::of(&entry.name)?, number, at)));
+            let values: Vec<_> = known.collect();
+            if values.iter().any(|(value, ..)| *value == CommValue::Communicator) {
+                layouts.insert(*key, values);
+            }
+        }
+        Ok(Self(layouts))
+    }
+
+    /// The values in `blob`, when it is the payload of a communication call.
+    pub fn decode(&self, blob: &[u8]) -> Option<CommCall> {
+        let (key, values) = parts(blob)?;
+        let mut call = CommCall::default();
+        for (value, number, at) in self.0.get(&key)? {
+            let Some(bytes) = at.checked_add(number.bytes).and_then(|end| values.get(*at..end)) else { continue };
+            let (unsigned, small) = (number.bits(bytes), number.signed(bytes).and_then(|n| i32::try_from(n).ok()));
+            match value {
+                CommValue::Communicator => call.communicator = Some(unsigned),
+                CommValue::Bytes => call.bytes = Some(unsigned),
+                CommValue::Peer => call.peer = small,
+                CommValue::Root => call.root = small,
+                CommValue::Reduction => call.reduction = small,
+                CommValue::Ranks => call.ranks = small,
+                CommValue::Rank => call.rank = small,
+            }
+        }
+        call.communicator.map(|_| call)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
 enum Form {
     Signed,
     Unsigned,
@@ -74,6 +183,7 @@ enum Form {
 }
 
 /// How a number is laid out.
+#[derive(Debug, Clone, Copy)]
 struct Number {
     bytes: usize,
     form: Form,
@@ -100,16 +210,30 @@ impl Number {
         Some(Self { bytes, form })
     }
 
-    fn text(&self, bytes: &[u8]) -> String {
+    /// The bytes as a number without a sign.
+    fn bits(self, bytes: &[u8]) -> u64 {
         let mut wide = [0; 8];
         wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        let unsigned = u64::from_le_bytes(wide);
+        u64::from_le_bytes(wide)
+    }
+
+    /// The whole number in `bytes`.
+    fn signed(self, bytes: &[u8]) -> Option<i64> {
         match self.form {
-            Form::Unsigned => unsigned.to_string(),
+            Form::Unsigned => i64::try_from(self.bits(bytes)).ok(),
             Form::Signed => {
                 let unused = 64 - 8 * self.bytes as u32;
-                ((unsigned << unused).cast_signed() >> unused).to_string()
+                Some((self.bits(bytes) << unused).cast_signed() >> unused)
             }
+            Form::Real => None,
+        }
+    }
+
+    fn text(self, bytes: &[u8]) -> String {
+        let unsigned = self.bits(bytes);
+        match self.form {
+            Form::Unsigned => unsigned.to_string(),
+            Form::Signed => self.signed(bytes).unwrap_or(0).to_string(),
             Form::Real if self.bytes == 4 => f32::from_bits(unsigned as u32).to_string(),
             Form::Real => f64::from_bits(unsigned).to_string(),
         }

@@ -4,12 +4,12 @@
 //! whole pixels. Coverage is decided in whole numbers (1/256 pixel) with the top-left rule, so triangles that share an
 //! edge never blend a pixel twice. Everything runs in order on one thread.
 //!
-//! So the same meshes and textures give the same bytes on every machine. The glyphs come from egui's font rasteriser,
-//! which uses the processor's vector instructions: with AVX2 (x86-64 since 2013) its output is always the same; without,
-//! one glyph pixel in some hundred thousand differs by 1/255.
+//! So the same meshes and textures give the same bytes on every machine, and [`Renderer::draw`] sees to the textures: it
+//! draws the glyphs itself, because egui's depend on the processor's vector instructions.
 //!
 //! Cost: 4 bytes a pixel; a full 1920x1080 window takes some tens of milliseconds in a release build.
 
+mod glyphs;
 pub mod png;
 mod texture;
 mod triangle;
@@ -17,8 +17,8 @@ mod triangle;
 #[cfg(test)]
 mod tests;
 
-use egui::epaint::Primitive;
-use egui::{ClippedPrimitive, Color32, Rect, TextureId, TexturesDelta};
+use egui::epaint::{ClippedShape, Primitive};
+use egui::{ClippedPrimitive, Color32, Context, Rect, TextureId, TexturesDelta};
 use std::collections::HashMap;
 use texture::Texture;
 use triangle::{Canvas, Clip};
@@ -82,8 +82,27 @@ impl Renderer {
         self.freed.extend(delta.free.drain());
     }
 
-    /// Paints `primitives` over `background`.
-    pub fn paint(
+    /// Paints the shapes of the last frame of `context` over `background`: the same bytes on every machine.
+    pub fn draw(
+        &mut self,
+        context: &Context,
+        shapes: Vec<ClippedShape>,
+        [width_px, height_px]: [usize; 2],
+        pixels_per_point: f32,
+        background: Color32,
+    ) -> Image {
+        // The discs in the atlas have sizes that come from the system's `powf`.
+        context.tessellation_options_mut(|options| options.prerasterized_discs = false);
+        if let Some(atlas) = self.textures.get_mut(&TextureId::default()) {
+            let (definitions, options) = context.fonts(|fonts| (fonts.definitions().clone(), *fonts.options()));
+            glyphs::settle(atlas, &definitions, &options, &shapes);
+        }
+        let primitives = context.tessellate(shapes, pixels_per_point);
+        self.paint(width_px, height_px, pixels_per_point, background, &primitives)
+    }
+
+    /// Paints `primitives` over `background`, with the textures as they came.
+    fn paint(
         &self,
         width_px: usize,
         height_px: usize,

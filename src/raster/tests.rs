@@ -165,8 +165,7 @@ fn text_is_painted_and_twice_the_same() {
             );
         });
         renderer.update(&mut output.textures_delta);
-        let primitives = context.tessellate(output.shapes, 1.0);
-        renderer.paint(32, 40, 1.0, Color32::BLACK, &primitives)
+        renderer.draw(&context, output.shapes, [32, 40], 1.0, Color32::BLACK)
     };
     let image = draw();
     let lit = |x: usize| (0..40).filter(|y| image.pixel(x, *y).unwrap()[0] > 128).count();
@@ -176,6 +175,102 @@ fn text_is_painted_and_twice_the_same() {
     let bar = columns.iter().filter(|lit| (1..6).contains(*lit)).count();
     assert!(stems >= 2 && bar >= 3, "{columns:?}");
     assert_eq!(image, draw());
+}
+
+/// Pixels per point and themes to try.
+pub(super) const SCALES: [(f32, egui::Theme); 6] = [
+    (0.75, egui::Theme::Light),
+    (1.0, egui::Theme::Dark),
+    (1.0, egui::Theme::Light),
+    (1.25, egui::Theme::Dark),
+    (2.0, egui::Theme::Dark),
+    (3.0, egui::Theme::Light),
+];
+
+/// Text of all kinds: every printable ASCII character, ligatures, joined and missing ones.
+const LINES: [&str; 4] = [
+    "the quick brown fox jumps over the lazy dog, iiillll||||....----''''",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789!\"#$%&()*+/:;<=>?@[]^_`{|}~\\",
+    "fi ff ffl office -> e\u{301}a\u{308} \u{65e5}\u{672c} \u{201c}q\u{201d} \u{2026} \u{b7} \u{d7} \u{2013} \u{2014} \u{b5}",
+    "ampere_sgemm_128x64_tn<float, 4> 12\u{2009}345.6 ms",
+];
+
+/// A context that has laid out [`LINES`] in the sizes of the window, the renderer with its textures, and the shapes.
+pub(super) fn sheet(scale: f32, theme: egui::Theme) -> (Context, Renderer, Vec<ClippedShape>) {
+    let context = Context::default();
+    context.set_theme(theme);
+    let mut renderer = Renderer::new();
+    let mut input = egui::RawInput::default();
+    input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
+    let mut output = context.run_ui(input, |ui| {
+        let fonts = [11.0, 13.0, 17.0].map(egui::FontId::proportional);
+        for (row, font) in fonts.into_iter().chain([egui::FontId::monospace(13.0)]).enumerate() {
+            for (line, text) in LINES.iter().enumerate() {
+                let at = pos2(2.0, 2.0 + 84.0 * row as f32 + 20.0 * line as f32);
+                let color = ui.visuals().text_color();
+                ui.painter().text(at, egui::Align2::LEFT_TOP, text, font.clone(), color);
+            }
+        }
+    });
+    renderer.update(&mut output.textures_delta);
+    (context, renderer, output.shapes)
+}
+
+fn draw_sheet(scale: f32, (context, mut renderer, shapes): (Context, Renderer, Vec<ClippedShape>)) -> Image {
+    let size_px = [600.0 * scale, 340.0 * scale].map(|px| px as usize);
+    renderer.draw(&context, shapes, size_px, scale, Color32::from_gray(60))
+}
+
+/// Changes the texels of glyphs by a step at most, as another processor might.
+fn disturb(renderer: &mut Renderer, shapes: &[ClippedShape], mut seed: u32) {
+    let atlas = renderer.textures.get_mut(&TextureId::default()).unwrap();
+    for clipped in shapes {
+        let egui::Shape::Text(text) = &clipped.shape else { continue };
+        for glyph in text.galley.rows.iter().flat_map(|row| &row.glyphs) {
+            let [min, max] = [glyph.uv_rect.min, glyph.uv_rect.max].map(|at| at.map(usize::from));
+            let size = [max[0] - min[0], max[1] - min[1]];
+            let mut texels = atlas.part(min, size);
+            for texel in &mut texels {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let step = (seed >> 16) % 3;
+                *texel = Color32::from_white_alpha((u32::from(texel.a()) + step).saturating_sub(1).min(255) as u8);
+            }
+            atlas.put(min, size[0], &texels);
+        }
+    }
+}
+
+#[test]
+fn text_does_not_depend_on_how_egui_rounded_its_glyphs() {
+    for (scale, theme) in SCALES {
+        let clean = draw_sheet(scale, sheet(scale, theme));
+        let (context, mut renderer, shapes) = sheet(scale, theme);
+        disturb(&mut renderer, &shapes, scale.to_bits());
+        let primitives = context.tessellate(shapes.clone(), scale);
+        let as_it_came = renderer.paint(clean.width_px, clean.height_px, scale, Color32::from_gray(60), &primitives);
+        assert!(as_it_came != clean, "the noise is visible");
+        assert!(draw_sheet(scale, (context, renderer, shapes)) == clean, "scale {scale}, {theme:?}");
+    }
+}
+
+/// FNV-1a, 64 bits.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A new version of egui or its fonts may change these; another machine may not.
+#[test]
+fn text_is_the_same_bytes_everywhere() {
+    let hashes = SCALES.map(|(scale, theme)| hash(draw_sheet(scale, sheet(scale, theme)).bytes()));
+    let expected = [
+        0x94c1_9dac_8cf3_387f,
+        0x5eee_5f9f_e551_b28b,
+        0x7f16_a754_75c6_3d59,
+        0x51fb_1ec7_2a46_b138,
+        0x1dd9_730f_c543_ca63,
+        0x71ae_c9ce_97fb_9d00,
+    ];
+    assert_eq!(hashes, expected, "{hashes:#x?}");
 }
 
 #[test]

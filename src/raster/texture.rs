@@ -24,13 +24,32 @@ impl Texture {
             self.texels.resize(width * height, Color32::TRANSPARENT);
             return;
         };
-        let fits = width.min(self.width.saturating_sub(left));
-        for (row, from) in image.pixels.chunks(width.max(1)).enumerate() {
-            let start = (top + row) * self.width + left;
-            if let (Some(to), Some(from)) = (self.texels.get_mut(start..start + fits), from.get(..fits)) {
-                to.copy_from_slice(from);
+        self.put([left, top], width, &image.pixels);
+    }
+
+    /// The texels of a rectangle, row after row; transparent outside.
+    pub fn part(&self, [left, top]: [usize; 2], [width, height]: [usize; 2]) -> Vec<Color32> {
+        let mut texels = Vec::with_capacity(width * height);
+        for y in top..top + height {
+            texels
+                .extend((left..left + width).map(|x| self.at(x, y).map_or(Color32::TRANSPARENT, |at| self.texels[at])));
+        }
+        texels
+    }
+
+    /// Replaces the texels of a rectangle `width` wide. What lies outside is dropped.
+    pub fn put(&mut self, [left, top]: [usize; 2], width: usize, texels: &[Color32]) {
+        for (row, from) in texels.chunks(width.max(1)).enumerate() {
+            for (column, texel) in from.iter().enumerate() {
+                if let Some(at) = self.at(left + column, top + row) {
+                    self.texels[at] = *texel;
+                }
             }
         }
+    }
+
+    fn at(&self, x: usize, y: usize) -> Option<usize> {
+        (x < self.width && y < self.height).then(|| y * self.width + x)
     }
 
     /// Width and height in texels.

@@ -89,7 +89,9 @@ fn how(item: GuideItem) -> String {
         GuideItem::OsRuntime => Limit::NoOsRuntime.remedy(),
         GuideItem::GraphNodes => Limit::GraphBlocks.remedy(),
         GuideItem::EveryRank => Limit::OneRank.remedy(),
-        GuideItem::Settings => "give model, batch and number format",
+        GuideItem::Settings => {
+            "give model, batch and number format in the MFU panel, or in a settings file (--settings)"
+        }
         GuideItem::Steps => Limit::NoSteps.remedy(),
         GuideItem::Phases => "put ranges inside the step: dataloader, forward, backward, optimizer",
         GuideItem::WarmUp | GuideItem::TypicalSteps => "start the profiler after ten steps and record five",

@@ -2,6 +2,11 @@
 
 /// Rows of equal length as aligned lines, each behind `indent`.
 pub(super) fn table(indent: &str, rows: &[Vec<String>]) -> String {
+    aligned(indent, rows, &[true])
+}
+
+/// Rows of equal length as aligned lines, each behind `indent`; columns that are not `left` go to the right.
+pub(super) fn aligned(indent: &str, rows: &[Vec<String>], left: &[bool]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> =
         (0..columns).map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| width(c)).max().unwrap_or(0)).collect();
@@ -10,17 +15,38 @@ pub(super) fn table(indent: &str, rows: &[Vec<String>]) -> String {
         let mut line = String::from(indent);
         for (at, (cell, column)) in row.iter().zip(&widths).enumerate() {
             let pad = " ".repeat(column.saturating_sub(width(cell)));
-            if at == 0 {
-                line.push_str(cell);
-                line.push_str(&pad);
-            } else {
+            if at > 0 {
                 line.push_str("  ");
-                line.push_str(&pad);
-                line.push_str(cell);
             }
+            let parts = if left.get(at) == Some(&true) { [cell, &pad] } else { [&pad, cell] };
+            parts.iter().for_each(|part| line.push_str(part));
         }
         text.push_str(line.trim_end());
         text.push('\n');
+    }
+    text
+}
+
+/// Widest line of running text, its indent included.
+const WIDTH: usize = 100;
+
+/// Running text as lines of at most [`WIDTH`] characters, each behind `indent`; words are never cut.
+pub(super) fn paragraph(indent: &str, words: &str) -> String {
+    let mut text = String::new();
+    let mut line = String::new();
+    for word in words.split(' ') {
+        let needed = width(indent) + width(&line) + width(word);
+        if !line.is_empty() && needed >= WIDTH {
+            text.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        text.push_str(&format!("{indent}{line}\n"));
     }
     text
 }
@@ -41,5 +67,13 @@ mod tests {
             table(" ", &[row("idle", "5 ms"), row("compute", "12.3 ms")]),
             " idle        5 ms\n compute  12.3 ms\n"
         );
+    }
+    #[test]
+    fn running_text_is_cut_between_words() {
+        let words = vec!["word"; 50].join(" ");
+        let text = paragraph("    ", &words);
+        assert!(text.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")));
+        assert_eq!(text.split_whitespace().count(), 50);
+        assert_eq!(paragraph("  ", ""), "");
     }
 }

@@ -6,6 +6,7 @@ use super::{Capture, ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition, StepEdge};
 use crate::format;
 use crate::units::share;
+use std::collections::BTreeSet;
 
 /// The report of some captures as text.
 pub fn report_text(captures: &[Capture<'_>]) -> String {
@@ -21,6 +22,7 @@ pub fn report_text(captures: &[Capture<'_>]) -> String {
     if report.ranks.is_empty() {
         text.push_str("\nNo GPU work was recorded, so there is no time to split.\n");
     }
+    text.push_str(&report.mfu.text());
     for export in &report.exports {
         text.push_str(&open_questions(export));
     }
@@ -49,6 +51,8 @@ fn rank_text(rank: &RankReport) -> String {
         format::count(rank.graphs),
         rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
     ));
+    text.push_str(rank.verdict.headline());
+    text.push('\n');
     text.push_str(&parts_text(rank));
     if !rank.collectives.is_empty() {
         let mut rows = vec![row(&["Collective", "count", "total", "exposed"])];
@@ -64,6 +68,7 @@ fn rank_text(rank: &RankReport) -> String {
         text.push_str(&table("  ", &rows));
     }
     text.push_str(&kernels_text(rank));
+    text.push_str(&overlaps_text(rank));
     text.push_str(&steps_text(rank));
     for section in [rank.verdict.text(), rank.idle.text(), rank.comm.text(), rank.ranges.text(), rank.launch.text()] {
         text.push_str(&section);
@@ -88,6 +93,26 @@ fn kernels_text(rank: &RankReport) -> String {
         text.push_str(&table("    ", &rows));
     }
     text
+}
+
+/// What ran at once, when more than compute, one kind of collective and copies can be told apart.
+fn overlaps_text(rank: &RankReport) -> String {
+    const LISTED: usize = 16;
+    let names: BTreeSet<&str> = rank.overlaps.iter().flat_map(|set| &set.groups).map(String::as_str).collect();
+    let told_by_parts = ["compute", "copies"];
+    if names.iter().filter(|name| !told_by_parts.contains(*name)).count() < 2 {
+        return String::new();
+    }
+    let mut rows = vec![row(&["What ran at once", "whole span", "", "typical step"])];
+    rows.extend(rank.overlaps.iter().take(LISTED).map(|set| {
+        vec![
+            if set.groups.is_empty() { "nothing".to_owned() } else { format::one_line(&set.groups.join(" + "), 80) },
+            format::duration(set.whole_ns),
+            format::percent(share(set.whole_ns, rank.parts.span_ns)),
+            format::duration_or_unknown(set.typical_step_ns),
+        ]
+    }));
+    format!("\n{}", table("  ", &rows))
 }
 
 /// Whole capture and typical step next to each other.

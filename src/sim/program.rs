@@ -34,6 +34,7 @@ pub(super) enum Label {
     AllReduce { comm: u32, bytes: u64 },
     Send { comm: u32, bytes: u64, peer: u32 },
     Recv { comm: u32, bytes: u64, peer: u32 },
+    CommInit { comm: u32, ranks: u32, rank: u32, device: u32 },
 }
 
 /// Direction of a copy.

@@ -26,10 +26,24 @@ impl<'a> Programmer<'a> {
         Self { cfg, catalog, rank, stage, comms, next_event: 1, graph_step: false, out: StepProgram::default() }
     }
 
+    /// Makes the communicators of the rank before its first step.
+    fn make_communicators(&mut self) {
+        let (dp, device) = (self.cfg.dp(), self.rank % self.cfg.gpus_per_node);
+        // In a pair the earlier stage has number 0.
+        let all = [(self.comms.data, dp, self.rank % dp), (self.comms.previous, 2, 1), (self.comms.next, 2, 0)];
+        for (comm, ranks, rank) in all {
+            let Some(comm) = comm else { continue };
+            self.out.main.extend([HostOp::Push(Label::CommInit { comm, ranks, rank, device }), HostOp::Pop]);
+        }
+    }
+
     /// The programs of step `index`, counted from 0.
     pub(super) fn step(&mut self, index: u32) -> StepProgram {
         self.graph_step = self.cfg.is_graph_step(index);
         let number = self.cfg.first_step + index;
+        if index == 0 && self.cfg.nvtx_nccl {
+            self.make_communicators();
+        }
         if self.cfg.loader_nvtx {
             self.out.main.extend([
                 HostOp::StepBegin(number),

@@ -2,7 +2,7 @@
 
 use super::kernels::Catalog;
 use super::program::Label;
-use crate::nsys::write::{FIRST_STRING, NcclLayout, NcclPayload, NvtxRow, RangeText, StringId};
+use crate::nsys::write::{FIRST_STRING, NcclCall, NcclPayload, NvtxRow, RangeText, StringId};
 
 /// CUDA API calls and OS functions, as exports name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,8 @@ const FUNCTIONS: [(Function, &str); 16] = [
     (Function::Read, "read"),
 ];
 
-const NCCL_CALLS: [&str; 5] = ["ncclGroupStart", "ncclGroupEnd", "ncclAllReduce", "ncclSend", "ncclRecv"];
+const NCCL_CALLS: [&str; 6] =
+    ["ncclGroupStart", "ncclGroupEnd", "ncclAllReduce", "ncclSend", "ncclRecv", "ncclCommInitRank"];
 
 /// The texts.
 #[derive(Debug)]
@@ -78,16 +79,19 @@ impl Strings {
 
     /// The row of a range that began at `start_ns`. NCCL registers its names and has a domain of its own.
     pub(super) fn range(&self, label: Label, start_ns: i64, global_tid: i64, payloads: bool) -> NvtxRow {
-        let payload = |layout, comm: u32, bytes, last: u32| {
+        let payload = |comm: u32, call| {
             let communicator = FIRST_COMMUNICATOR + u64::from(comm);
-            payloads.then_some(NcclPayload { layout, communicator, bytes, last: last.into() })
+            payloads.then_some(NcclPayload { communicator, call })
         };
         let (call, payload) = match label {
             Label::GroupStart => (Some(0), None),
             Label::GroupEnd => (Some(1), None),
-            Label::AllReduce { comm, bytes } => (Some(2), payload(NcclLayout::AllReduce, comm, bytes, 0)),
-            Label::Send { comm, bytes, peer } => (Some(3), payload(NcclLayout::Send, comm, bytes, peer)),
-            Label::Recv { comm, bytes, peer } => (Some(4), payload(NcclLayout::Recv, comm, bytes, peer)),
+            Label::AllReduce { comm, bytes } => (Some(2), payload(comm, NcclCall::AllReduce { bytes })),
+            Label::Send { comm, bytes, peer } => (Some(3), payload(comm, NcclCall::Send { bytes, peer })),
+            Label::Recv { comm, bytes, peer } => (Some(4), payload(comm, NcclCall::Recv { bytes, peer })),
+            Label::CommInit { comm, ranks, rank, device } => {
+                (Some(5), payload(comm, NcclCall::CommInit { ranks, rank, device }))
+            }
             _ => (None, None),
         };
         let (text, domain) = match call {
@@ -116,9 +120,12 @@ fn text(label: Label) -> String {
         Label::LayerBackward(layer) => format!("layer {layer} backward"),
         Label::Optimizer => "optimizer".to_owned(),
         // These have registered names.
-        Label::GroupStart | Label::GroupEnd | Label::AllReduce { .. } | Label::Send { .. } | Label::Recv { .. } => {
-            String::new()
-        }
+        Label::GroupStart
+        | Label::GroupEnd
+        | Label::AllReduce { .. }
+        | Label::Send { .. }
+        | Label::Recv { .. }
+        | Label::CommInit { .. } => String::new(),
     }
 }
 

@@ -27,7 +27,7 @@ mod overlay;
 mod paint;
 mod row;
 mod rows;
-mod ruler;
+pub mod ruler;
 mod select;
 mod sight;
 mod slices;

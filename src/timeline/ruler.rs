@@ -17,9 +17,10 @@ pub fn tick_ns(least_ns: f64) -> i64 {
     if !(least_ns.is_finite() && least_ns > 1.0) {
         return 1;
     }
-    let power = 10_f64.powf(least_ns.log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= least_ns * 0.999_999).unwrap_or(10.0);
-    (factor * power).min(1e18).round() as i64
+    // In whole numbers: logarithms differ in the last digit from system to system.
+    let powers = (0..18).map(|exponent| 10_i64.pow(exponent));
+    let mut ticks = powers.flat_map(|power| [power, 2 * power, 5 * power]);
+    ticks.find(|tick| *tick as f64 >= least_ns * 0.999_999).unwrap_or(1_000_000_000_000_000_000)
 }
 
 /// Distance of the ticks in `frame`.

@@ -72,6 +72,7 @@ fn crossing_ranges(f: &mut Fixture) {
             domain,
             category,
             color,
+            ended_elsewhere: false,
             row: 9,
         });
     };

@@ -10,8 +10,8 @@
 use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
-    CallTable, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Process, RangeKind, Rank, Source,
-    Thread, Trace, Warning,
+    CallTable, CommCall, CopyEnds, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Overhead, Process,
+    RangeKind, Rank, Source, Thread, Trace, Warning,
 };
 use crate::units::Span;
 use rustc_hash::FxHashMap;
@@ -45,6 +45,9 @@ pub struct TraceBuilder {
     current_thread: ThreadColumns,
     domains: Interned,
     categories: Interned,
+    unnamed_domains: Vec<NameId>,
+    nvtx_end_ns: Option<i64>,
+    overheads: Vec<Overhead>,
     process_names: FxHashMap<i64, NameId>,
     thread_names: FxHashMap<i64, (i64, NameId)>,
     gpus: Vec<Gpu>,
@@ -104,7 +107,26 @@ impl TraceBuilder {
 
     /// Adds a GPU operation.
     pub fn op(&mut self, op: RawOp) {
-        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return };
+        self.checked_op(op);
+    }
+
+    /// Adds a kernel of so many thread blocks; 0 when that is not known.
+    pub fn kernel(&mut self, op: RawOp, blocks: u16) {
+        if self.checked_op(op) {
+            self.current.blocks(blocks);
+        }
+    }
+
+    /// Adds a copy of which is known what it moved between.
+    pub fn copy(&mut self, op: RawOp, ends: CopyEnds) {
+        if self.checked_op(op) {
+            self.current.copy_ends(ends);
+        }
+    }
+
+    /// Adds an operation unless it is to be left out; true when it was added.
+    fn checked_op(&mut self, op: RawOp) -> bool {
+        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return false };
         let name = self.op_name(&op);
         let key = (op.global_pid, op.device);
         // Rows of one rank come in long runs: its columns stay at hand until another rank's row comes.
@@ -114,6 +136,7 @@ impl TraceBuilder {
             self.last_rank = Some(key);
         }
         self.current.push(&op, end_ns, name);
+        true
     }
 
     /// Adds a CUDA API call.
@@ -134,6 +157,11 @@ impl TraceBuilder {
 
     /// Adds an NVTX range or mark.
     pub fn range(&mut self, range: RawRange) {
+        self.comm_range(range, None);
+    }
+
+    /// Adds the range of a communication call with what the call says of itself.
+    pub fn comm_range(&mut self, range: RawRange, call: Option<CommCall>) {
         let end_ns = range.end_ns.filter(|_| range.kind != RangeKind::Mark);
         if self.is_impossible("NVTX range", range.start_ns, end_ns) {
             return;
@@ -143,9 +171,9 @@ impl TraceBuilder {
         let thread = self.thread(range.global_tid);
         if range.kind == RangeKind::Mark {
             let instant = RawRange { end_ns: Some(range.start_ns), ..range };
-            thread.marks.push(&instant, domain, category);
+            thread.marks.push(&instant, domain, category, call);
         } else {
-            thread.nvtx.push(&range, domain, category);
+            thread.nvtx.push(&range, domain, category, call);
         }
     }
 
@@ -153,6 +181,27 @@ impl TraceBuilder {
     pub fn sync(&mut self, sync: RawSync) {
         let Some(end_ns) = self.checked_end("synchronisation record", sync.start_ns, sync.end_ns) else { return };
         self.syncs.entry((sync.global_pid, sync.device)).or_default().push(&sync, end_ns);
+    }
+
+    /// Takes note of a time in an NVTX event of whatever kind.
+    pub fn nvtx_time(&mut self, ns: i64) {
+        if ns.unsigned_abs() <= FURTHEST_NS.unsigned_abs() {
+            self.nvtx_end_ns = self.nvtx_end_ns.max(Some(ns));
+        }
+    }
+
+    /// Says that a domain's name is made up, since the file holds none.
+    pub fn unnamed_domain(&mut self, name: NameId) {
+        if !self.unnamed_domains.contains(&name) {
+            self.unnamed_domains.push(name);
+        }
+    }
+
+    /// Adds a time that the profiler took from a process.
+    pub fn overhead(&mut self, global_pid: i64, start_ns: i64, end_ns: Option<i64>) {
+        if let Some(end_ns) = self.checked_end("profiler overhead", start_ns, end_ns) {
+            self.overheads.push(Overhead { global_pid, span: Span::new(start_ns, end_ns) });
+        }
     }
 
     /// Names a process.
@@ -222,17 +271,21 @@ impl TraceBuilder {
                     os: thread.os.into_table(capture_end_ns),
                 });
             }
-            launches.push(Launches::of(&api, &joins.correlations));
+            let own = Launches::of(&api, &joins.correlations);
+            let outer_calls = own.outer_calls(&joins.correlations);
+            launches.push(own);
             api.row = joins.rows.into();
             processes.push(Process {
                 global_pid: key,
                 pid: (key >> 24 & THREAD_BITS) as u32,
                 name: self.process_names.get(&key).copied(),
                 api,
+                outer_calls,
             });
         }
         let ranks = self.build_ranks(&keys, &launches);
         self.names.freeze();
+        self.overheads.sort_by_key(|overhead| (overhead.global_pid, overhead.span));
         Trace {
             source,
             names: self.names,
@@ -242,7 +295,10 @@ impl TraceBuilder {
             gpus: self.gpus,
             ranks,
             domains: self.domains.into_names(),
+            unnamed_domains: self.unnamed_domains,
             categories: self.categories.into_names(),
+            nvtx_end_ns: self.nvtx_end_ns,
+            overheads: self.overheads,
             warnings: self.warnings,
             span,
             details,
@@ -413,6 +469,19 @@ impl Launches {
             }
         }
         launches
+    }
+
+    /// Calls that share a correlation id with an innermost one, as (innermost, other) in order.
+    fn outer_calls(&self, correlations: &[u32]) -> Vec<(u32, u32)> {
+        let launch_of = |(call, correlation): (usize, &u32)| (self.find(*correlation), call as u32);
+        let mut pairs: Vec<(u32, u32)> = correlations
+            .iter()
+            .enumerate()
+            .map(launch_of)
+            .filter(|(launch, call)| *launch != NONE && launch != call)
+            .collect();
+        pairs.sort_unstable();
+        pairs
     }
 
     fn find(&self, correlation: u32) -> u32 {

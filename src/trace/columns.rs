@@ -1,7 +1,9 @@
 //! Columns while rows still come in: unsorted, with the correlation ids that are dropped after the join.
 
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
-use super::{CallTable, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable};
+use super::{
+    CallTable, CommCall, CopyEnds, NONE, NameId, OpKind, OpNameId, OpTable, RangeKind, RangeTable, Stream, SyncTable,
+};
 use crate::units::Span;
 use std::cmp::Reverse;
 
@@ -35,6 +37,22 @@ fn permute<T: Copy>(column: Vec<T>, order: Option<&Vec<u32>>) -> Vec<T> {
     sorted
 }
 
+/// A column that only some rows have, as (row, value), in the given order and sorted by row.
+fn permute_sparse<T>(mut column: Vec<(u32, T)>, order: Option<&Vec<u32>>) -> Vec<(u32, T)> {
+    if let Some(order) = order.filter(|_| !column.is_empty()) {
+        let mut new_place = vec![0_u32; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            new_place[*old as usize] = new as u32;
+        }
+        for (row, _) in &mut column {
+            *row = new_place[*row as usize];
+        }
+        column.sort_unstable_by_key(|(row, _)| *row);
+    }
+    column.shrink_to_fit();
+    column
+}
+
 /// GPU operations of one rank.
 #[derive(Debug, Default)]
 pub(super) struct OpColumns {
@@ -46,6 +64,9 @@ pub(super) struct OpColumns {
     correlation: Vec<u32>,
     row: Vec<u32>,
     bytes: Vec<(u32, u64)>,
+    /// Shorter than the others when the last operations told none.
+    blocks: Vec<u16>,
+    copies: Vec<(u32, CopyEnds)>,
     streams: Vec<i64>,
 }
 
@@ -62,6 +83,23 @@ impl OpColumns {
         self.stream.push(stream);
         self.correlation.push(correlation(op.correlation));
         self.row.push(op.row);
+    }
+
+    /// Says how many thread blocks the operation pushed last has; 0 when that is not known.
+    pub fn blocks(&mut self, blocks: u16) {
+        if blocks > 0 && !self.start_ns.is_empty() {
+            self.blocks.resize(self.start_ns.len(), 0);
+            if let Some(last) = self.blocks.last_mut() {
+                *last = blocks;
+            }
+        }
+    }
+
+    /// Says what the operation pushed last moved between.
+    pub fn copy_ends(&mut self, ends: CopyEnds) {
+        if let Some(last) = self.start_ns.len().checked_sub(1) {
+            self.copies.push((last as u32, ends));
+        }
     }
 
     /// Index of a stream id. A rank has few streams, and neighbours in the file share one.
@@ -87,18 +125,13 @@ impl OpColumns {
             order_by(self.start_ns.len(), |at| (self.start_ns[at], self.end_ns[at], self.kind[at], self.row[at]));
         let order = order.as_ref();
         let (streams, place) = sorted_streams(&self.streams);
-        let mut bytes = self.bytes;
-        if let Some(order) = order {
-            let mut new_place = vec![0_u32; order.len()];
-            for (new, old) in order.iter().enumerate() {
-                new_place[*old as usize] = new as u32;
-            }
-            for (op, _) in &mut bytes {
-                *op = new_place[*op as usize];
-            }
-            bytes.sort_unstable_by_key(|(op, _)| *op);
+        let bytes = permute_sparse(self.bytes, order);
+        let copies = permute_sparse(self.copies, order);
+        let mut blocks = self.blocks;
+        if !blocks.is_empty() {
+            blocks.resize(self.start_ns.len(), 0);
+            blocks = permute(blocks, order);
         }
-        bytes.shrink_to_fit();
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -112,6 +145,8 @@ impl OpColumns {
             launch,
             row: permute(self.row, order).into(),
             bytes,
+            blocks,
+            copies,
         };
         (ops, streams)
     }
@@ -212,13 +247,17 @@ pub(super) struct RangeColumns {
 }
 
 impl RangeColumns {
-    pub fn push(&mut self, range: &RawRange, domain: u16, category: u16) {
+    pub fn push(&mut self, range: &RawRange, domain: u16, category: u16, comm_call: Option<CommCall>) {
         let table = &mut self.table;
+        if let Some(call) = comm_call {
+            table.comm_calls.push((table.start_ns.len() as u32, call));
+        }
         table.start_ns.push(range.start_ns);
         table.end_ns.push(range.end_ns.unwrap_or(OPEN));
         table.name.push(range.name);
         table.kind.push(range.kind);
         table.open.push(range.end_ns.is_none());
+        table.ended_elsewhere.push(range.ended_elsewhere);
         table.domain.push(domain);
         table.category.push(category);
         table.color.push(range.color);
@@ -247,10 +286,12 @@ impl RangeColumns {
             name: permute(table.name, order),
             kind: permute(table.kind, order),
             open: permute(table.open, order),
+            ended_elsewhere: permute(table.ended_elsewhere, order),
             domain: permute(table.domain, order),
             category: permute(table.category, order),
             color: permute(table.color, order),
             row: permute(self.row, order).into(),
+            comm_calls: permute_sparse(table.comm_calls, order),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! knows where rows came from (no SQL) or what they will look like (no egui), so that another source can fill the same
 //! model through [`TraceBuilder`].
 //!
-//! Cost: about 28 bytes per GPU operation, 20 per API call, 40 per NVTX range. Everything else a row holds stays in
+//! Cost: about 28 bytes per GPU operation, 20 per API call, 40 per NVTX range, 80 more per range of a communication
+//! call that carries values. Everything else a row holds stays in
 //! the file and is fetched by [`RowRef`] when somebody looks at it ([`DetailSource`]).
 
 mod build;
@@ -20,17 +21,26 @@ mod thread;
 
 pub use build::TraceBuilder;
 pub use names::{NameId, Names, OpName, OpNameId};
-pub use rank::{CopyKind, OpKind, OpTable, Rank, Stream, SyncTable};
+pub use rank::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Stream, SyncTable};
 pub use raw::{RawCall, RawOp, RawRange, RawSync};
 pub use row_numbers::RowNumbers;
 pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
-pub use thread::{CallTable, Process, RangeKind, RangeTable, Thread};
+pub use thread::{CallTable, CommCall, Process, RangeKind, RangeTable, Thread};
 
 use crate::units::Span;
 use std::sync::Arc;
 
 /// No row: an operation without a launch, a row that has no place in the file.
 pub const NONE: u32 = u32::MAX;
+
+/// A time during which the profiler worked instead of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overhead {
+    /// Key of the process.
+    pub global_pid: i64,
+    /// When.
+    pub span: Span,
+}
 
 /// What one capture recorded.
 #[derive(Debug)]
@@ -51,8 +61,14 @@ pub struct Trace {
     pub ranks: Vec<Rank>,
     /// NVTX domains seen, indexed by the `domain` column of [`RangeTable`]; entry 0 is the default domain (empty name).
     pub domains: Vec<NameId>,
+    /// Names in [`Trace::domains`] that the file does not hold: made up of the domain's number.
+    pub unnamed_domains: Vec<NameId>,
     /// NVTX categories seen, indexed by the `category` column of [`RangeTable`]; entry 0 means none (empty name).
     pub categories: Vec<NameId>,
+    /// Latest time in any NVTX event of the file, those included that are no range and no mark.
+    pub nvtx_end_ns: Option<i64>,
+    /// Time the profiler itself took from the program.
+    pub overheads: Vec<Overhead>,
     /// What was odd about the file.
     pub warnings: Vec<Warning>,
     /// From the first to the last event of any kind; `None` when the file holds no event at all.

@@ -58,6 +58,40 @@ impl CopyKind {
     }
 }
 
+/// Memory that a copy reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryKind {
+    /// Not recorded or not known.
+    Unknown,
+    /// Host memory that the system may move or swap out.
+    Pageable,
+    /// Host memory that stays in place.
+    Pinned,
+    /// Device memory.
+    Device,
+    /// Array of the device.
+    Array,
+    /// Managed (unified) memory.
+    Managed,
+    /// Static memory of the device.
+    DeviceStatic,
+    /// Static managed memory.
+    ManagedStatic,
+}
+
+/// What a copy moved between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyEnds {
+    /// CUDA context, numbered within the process.
+    pub context: u32,
+    /// Memory it read.
+    pub from: MemoryKind,
+    /// Memory it wrote.
+    pub to: MemoryKind,
+    /// True when the file names the devices of both ends and they are one.
+    pub within_device: bool,
+}
+
 /// What a GPU operation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
@@ -92,6 +126,10 @@ pub struct OpTable {
     pub row: RowNumbers,
     /// Bytes of copies and fills, as (operation, bytes) sorted by operation; kernels have none.
     pub bytes: Vec<(u32, u64)>,
+    /// Thread blocks of kernels, at most [`u16::MAX`], 0 when not known; empty when the file tells none.
+    pub blocks: Vec<u16>,
+    /// What copies moved between, as (operation, ends) sorted by operation.
+    pub copies: Vec<(u32, CopyEnds)>,
 }
 
 impl OpTable {
@@ -117,6 +155,17 @@ impl OpTable {
     pub fn bytes_of(&self, op: u32) -> Option<u64> {
         let at = self.bytes.binary_search_by_key(&op, |(o, _)| *o).ok()?;
         self.bytes.get(at).map(|(_, bytes)| *bytes)
+    }
+
+    /// Thread blocks of operation `op`, when it is a kernel and the file tells; more than [`u16::MAX`] are that many.
+    pub fn blocks_of(&self, op: usize) -> Option<u16> {
+        self.blocks.get(op).copied().filter(|blocks| *blocks > 0)
+    }
+
+    /// What operation `op` moved between, when it is a copy and the file says so.
+    pub fn copy_ends_of(&self, op: u32) -> Option<CopyEnds> {
+        let at = self.copies.binary_search_by_key(&op, |(o, _)| *o).ok()?;
+        self.copies.get(at).map(|(_, ends)| *ends)
     }
 
     /// The launching call of operation `op`, as an index into the process's API table.

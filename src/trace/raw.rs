@@ -65,6 +65,8 @@ pub struct RawRange {
     pub category: NameId,
     /// 0xRRGGBB, or [`super::NONE`].
     pub color: u32,
+    /// True when another thread than the one that started it ended it.
+    pub ended_elsewhere: bool,
     /// Row in its table.
     pub row: u32,
 }

@@ -1,9 +1,10 @@
 //! Traces made by hand, for unit tests of every module.
 
 use super::{
-    DetailError, DetailSource, Field, NONE, NameId, OpKind, RangeKind, RawCall, RawOp, RawRange, RowRef, Source,
-    SourceKind, Trace, TraceBuilder,
+    CommCall, DetailError, DetailSource, Field, NONE, NameId, OpKind, RangeKind, RawCall, RawOp, RawRange, RowRef,
+    Source, SourceKind, Trace, TraceBuilder,
 };
+use crate::units::Span;
 use std::sync::Arc;
 
 /// Key of the one process that [`Fixture`] uses unless told otherwise.
@@ -96,21 +97,42 @@ impl Fixture {
         self
     }
 
+    /// An OS runtime call on thread `tid`.
+    pub fn os_call(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+        let name = self.builder.names().intern(name);
+        let (row, global_tid) = (self.row(), PID | tid);
+        self.builder.os_call(RawCall { start_ns, end_ns: Some(end_ns), global_tid, correlation: None, name, row });
+        self
+    }
+
     /// An NVTX push/pop range on thread `tid`.
     pub fn range(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64) -> &mut Self {
-        let name = self.builder.names().intern(name);
-        let row = self.row();
-        self.builder.range(RawRange {
-            start_ns,
-            end_ns: Some(end_ns),
+        self.range_in("", name, tid, Span::new(start_ns, end_ns), None)
+    }
+
+    /// An NVTX push/pop range of `domain` on thread `tid`, with what a communication call says of itself.
+    pub fn range_in(
+        &mut self,
+        domain: &str,
+        name: &str,
+        tid: i64,
+        span: Span,
+        comm_call: Option<CommCall>,
+    ) -> &mut Self {
+        let (name, domain) = (self.builder.names().intern(name), self.builder.names().intern(domain));
+        let range = RawRange {
+            start_ns: span.start_ns,
+            end_ns: Some(span.end_ns),
             global_tid: PID | tid,
             name,
             kind: RangeKind::PushPop,
-            domain: NameId::EMPTY,
+            domain,
             category: NameId::EMPTY,
             color: NONE,
-            row,
-        });
+            ended_elsewhere: false,
+            row: self.row(),
+        };
+        self.builder.comm_range(range, comm_call);
         self
     }
 

@@ -49,6 +49,18 @@ pub struct Process {
     pub name: Option<NameId>,
     /// CUDA runtime and driver calls of all its threads, thread after thread ([`Thread::api`]).
     pub api: CallTable,
+    /// Calls that share the correlation id of a launch and are not the innermost, as (launch, call) in order: a runtime
+    /// call that made the launching driver call, say.
+    pub outer_calls: Vec<(u32, u32)>,
+}
+
+impl Process {
+    /// Every call with the correlation id of `launch`: itself, then those around it.
+    pub fn calls_of(&self, launch: u32) -> impl Iterator<Item = u32> {
+        let first = self.outer_calls.partition_point(|(inner, _)| *inner < launch);
+        let outer = self.outer_calls.iter().skip(first).take_while(move |(inner, _)| *inner == launch);
+        std::iter::once(launch).chain(outer.map(|(_, call)| *call))
+    }
 }
 
 /// A thread that did anything.
@@ -96,6 +108,8 @@ pub struct RangeTable {
     pub kind: Vec<RangeKind>,
     /// True when the file holds no end.
     pub open: Vec<bool>,
+    /// True when another thread than this one ended it.
+    pub ended_elsewhere: Vec<bool>,
     /// Index into [`super::Trace::domains`].
     pub domain: Vec<u16>,
     /// Index into [`super::Trace::categories`].
@@ -104,9 +118,37 @@ pub struct RangeTable {
     pub color: Vec<u32>,
     /// Row in the file.
     pub row: RowNumbers,
+    /// What communication calls say of themselves, as (event, values) sorted by event; all other events have none.
+    pub comm_calls: Vec<(u32, CommCall)>,
+}
+
+/// Values that a communication library attaches to the range of one of its calls. Each is there only if recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommCall {
+    /// The communicator, by a number that all its ranks share.
+    pub communicator: Option<u64>,
+    /// Message size in bytes, of the one rank.
+    pub bytes: Option<u64>,
+    /// The other rank of a send or a receive, as a rank of the communicator.
+    pub peer: Option<i32>,
+    /// The root of a broadcast or a reduction.
+    pub root: Option<i32>,
+    /// The reduction, by the library's number: 0 is the sum.
+    pub reduction: Option<i32>,
+    /// Ranks of the communicator; told when it is made.
+    pub ranks: Option<i32>,
+    /// Own rank within the communicator; told when it is made.
+    pub rank: Option<i32>,
 }
 
 impl RangeTable {
+    /// What the communication call of event `at` says of itself.
+    pub fn comm_call(&self, at: usize) -> Option<&CommCall> {
+        let at = u32::try_from(at).ok()?;
+        let place = self.comm_calls.binary_search_by_key(&at, |(event, _)| *event).ok()?;
+        self.comm_calls.get(place).map(|(_, call)| call)
+    }
+
     /// Number of events.
     pub fn len(&self) -> usize {
         self.start_ns.len()

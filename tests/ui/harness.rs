@@ -13,9 +13,6 @@ use stepscope::app::settings::Settings;
 use stepscope::raster::Renderer;
 use stepscope::view::Command;
 
-/// Colour distance of one step of 255, by which glyph edges may differ between processors (see `raster`).
-pub const ONE_STEP: f32 = 0.6;
-
 /// The CPU renderer for tests.
 #[derive(Default)]
 pub struct Cpu(Renderer);
@@ -29,8 +26,8 @@ impl TestRenderer for Cpu {
         let scale = output.pixels_per_point;
         let size = ctx.content_rect().size() * scale;
         let (width, height) = (size.x.round() as u32, size.y.round() as u32);
-        let primitives = ctx.tessellate(output.shapes.clone(), scale);
-        let image = self.0.paint(width as usize, height as usize, scale, egui::Color32::BLACK, &primitives);
+        let size_px = [width, height].map(|px| px as usize);
+        let image = self.0.draw(ctx, output.shapes.clone(), size_px, scale, egui::Color32::BLACK);
         image::RgbaImage::from_raw(width, height, image.bytes().to_vec()).ok_or_else(|| "size".to_owned())
     }
 }
@@ -116,7 +113,7 @@ impl Driven {
             .with_size([width_pt, height_pt])
             .with_max_steps(30)
             .with_render_cursor(false)
-            .with_options(SnapshotOptions::new().threshold(ONE_STEP).output_path("tests/ui/snapshots"))
+            .with_options(SnapshotOptions::new().threshold(0.0).output_path("tests/ui/snapshots"))
             .renderer(Cpu::default())
             .build_ui_state(draw, None);
         let mut driven = Self { harness, fake };

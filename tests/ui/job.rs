@@ -74,6 +74,7 @@ impl Job {
             domain: NameId::EMPTY,
             category: NameId::EMPTY,
             color: NONE,
+            ended_elsewhere: false,
             row,
         });
     }

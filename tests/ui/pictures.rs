@@ -1,6 +1,5 @@
 //! Pictures without a display.
 
-use crate::harness::ONE_STEP;
 use crate::job;
 use egui_kittest::{SnapshotOptions, image_snapshot_options};
 use stepscope::app::picture::{PictureOptions, render};
@@ -18,7 +17,7 @@ fn cut(image: &Image, left: usize, top: usize, width: usize, height: usize) -> i
 }
 
 fn compare(image: &image::RgbaImage, name: &str) {
-    let options = SnapshotOptions::new().threshold(ONE_STEP).output_path("tests/ui/snapshots");
+    let options = SnapshotOptions::new().threshold(0.0).output_path("tests/ui/snapshots");
     image_snapshot_options(image, name, &options);
 }
 
@@ -77,7 +76,7 @@ fn twice_the_scale_is_the_same_layout_twice_as_fine() {
 fn the_icon_in_assets_is_the_one_the_window_shows() {
     let icon = stepscope::app::icon::image(256);
     let image = image::RgbaImage::from_raw(256, 256, icon.bytes().to_vec()).unwrap();
-    let options = SnapshotOptions::new().threshold(ONE_STEP).output_path("assets");
+    let options = SnapshotOptions::new().threshold(0.0).output_path("assets");
     image_snapshot_options(&image, "icon", &options);
 }
 

@@ -1,6 +1,6 @@
 //! What an export says about the capture itself: processes, threads, devices, clocks, versions, enumerations.
 
-use super::{ExportWriter, NcclLayout, SchemaVersion, WriteError};
+use super::{ExportWriter, NcclCall, SchemaVersion, WriteError};
 use crate::format;
 
 /// A card of the machine.
@@ -197,29 +197,23 @@ fn write_gpu(to: &mut ExportWriter, gpu: &GpuInfo) -> Result<(), WriteError> {
 }
 
 fn payload_layouts(to: &mut ExportWriter, domain: i64) -> Result<(), WriteError> {
-    // Numbers of the NVTX payload header: 18 is u64, 22 a size, 5 i32.
-    for (layout, last) in [
-        (NcclLayout::AllReduce, "Reduction operation"),
-        (NcclLayout::Send, "Peer rank"),
-        (NcclLayout::Recv, "Peer rank"),
-    ] {
-        let schema = layout as i64;
+    for (schema, entries) in NcclCall::LAYOUTS {
+        let count = entries.len() as i64;
         to.insert(
             "NVTX_PAYLOAD_SCHEMAS",
-            &[("domainId", &domain), ("schemaId", &schema), ("type", &1), ("numEntries", &3), ("payloadSize", &24)],
+            &[("domainId", &domain), ("schemaId", &schema), ("type", &1), ("numEntries", &count), ("payloadSize", &24)],
         )?;
-        for (at, (name, kind)) in
-            [("NCCL communicator ID", 18), ("Message size [bytes]", 22), (last, 5)].into_iter().enumerate()
-        {
-            let (index, offset) = (at as i64, (at > 0).then_some(8 * at as i64));
+        for (index, (name, kind, offset)) in entries.iter().enumerate() {
+            // The first value needs no place.
+            let (index, offset) = (index as i64, (*offset > 0).then_some(*offset));
             to.insert(
                 "NVTX_PAYLOAD_SCHEMA_ENTRIES",
                 &[
                     ("domainId", &domain),
                     ("schemaId", &schema),
                     ("idx", &index),
-                    ("type", &kind),
-                    ("name", &name),
+                    ("type", kind),
+                    ("name", name),
                     ("offset", &offset),
                 ],
             )?;

@@ -10,7 +10,7 @@ mod schema;
 
 pub use info::{CaptureInfo, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo};
 pub use rows::{
-    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, NcclLayout, NcclPayload, NvtxRow, OsRow, Place,
+    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, NcclCall, NcclPayload, NvtxRow, OsRow, Place,
     RangeText, StringId, SyncRow,
 };
 pub use schema::SchemaVersion;

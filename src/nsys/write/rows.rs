@@ -156,33 +156,80 @@ pub struct EventRow {
 /// What NCCL attaches to the range of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NcclPayload {
-    /// The layout.
-    pub layout: NcclLayout,
     /// Communicator, the same number on all its ranks.
     pub communicator: u64,
-    /// Message size.
-    pub bytes: u64,
-    /// Peer rank, or the reduction (0 is the sum).
-    pub last: u64,
+    /// The call.
+    pub call: NcclCall,
 }
 
-/// Layouts of NCCL's payloads, by the numbers NCCL registers them under.
+/// NCCL calls with their values, each with a layout of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NcclLayout {
-    /// All-reduce: communicator, size, reduction.
-    AllReduce = 16_777_223,
-    /// Send: communicator, size, peer.
-    Send = 16_777_225,
-    /// Receive: communicator, size, peer.
-    Recv = 16_777_226,
+pub enum NcclCall {
+    /// A communicator is made.
+    CommInit {
+        /// Ranks of it.
+        ranks: u32,
+        /// Own rank.
+        rank: u32,
+        /// CUDA device.
+        device: u32,
+    },
+    /// All-reduce with the sum.
+    AllReduce {
+        /// Message size.
+        bytes: u64,
+    },
+    /// Send.
+    Send {
+        /// Message size.
+        bytes: u64,
+        /// Receiver.
+        peer: u32,
+    },
+    /// Receive.
+    Recv {
+        /// Message size.
+        bytes: u64,
+        /// Sender.
+        peer: u32,
+    },
+}
+
+impl NcclCall {
+    /// Layouts, by the numbers NCCL registers them under, with the names, types and places of their values. Types are
+    /// those of the NVTX payload header: 18 is u64, 22 a size, 5 i32.
+    pub(super) const LAYOUTS: [(i64, &'static [(&'static str, i64, i64)]); 4] = [
+        (
+            16_777_218,
+            &[("NCCL communicator ID", 18, 0), ("No. of ranks", 5, 8), ("Rank", 5, 12), ("CUDA device", 5, 16)],
+        ),
+        (
+            16_777_223,
+            &[("NCCL communicator ID", 18, 0), ("Message size [bytes]", 22, 8), ("Reduction operation", 5, 16)],
+        ),
+        (16_777_225, &[("NCCL communicator ID", 18, 0), ("Message size [bytes]", 22, 8), ("Peer rank", 5, 16)]),
+        (16_777_226, &[("NCCL communicator ID", 18, 0), ("Message size [bytes]", 22, 8), ("Peer rank", 5, 16)]),
+    ];
+
+    /// Its layout among [`Self::LAYOUTS`], and its values after the communicator.
+    fn values(self) -> (usize, [u64; 2]) {
+        match self {
+            Self::CommInit { ranks, rank, device } => (0, [u64::from(ranks) | u64::from(rank) << 32, device.into()]),
+            // The sum has number 0.
+            Self::AllReduce { bytes } => (1, [bytes, 0]),
+            Self::Send { bytes, peer } => (2, [bytes, peer.into()]),
+            Self::Recv { bytes, peer } => (3, [bytes, peer.into()]),
+        }
+    }
 }
 
 impl NcclPayload {
-    /// A header of four fields, then the values, all of eight bytes and little-endian.
+    /// A header of four fields, then the values, all little-endian.
     fn blob(self, domain: i64) -> Vec<u8> {
-        let values = [self.communicator, self.bytes, self.last];
-        let header = [domain.cast_unsigned(), self.layout as u64, 8 * values.len() as u64, 0];
-        header.iter().chain(&values).flat_map(|field| field.to_le_bytes()).collect()
+        let (layout, values) = self.call.values();
+        let schema = NcclCall::LAYOUTS[layout].0.cast_unsigned();
+        let fields = [domain.cast_unsigned(), schema, 24, 0, self.communicator];
+        fields.iter().chain(&values).flat_map(|field| field.to_le_bytes()).collect()
     }
 }
 

@@ -1,0 +1,640 @@
+//! Model and hardware FLOPs utilisation: what the user says of the run, joined with the steps that were captured.
+//!
+//! MFU = model FLOPs of a step / (step time x GPUs x peak of one GPU); HFU puts the executed FLOPs on top, recomputation
+//! included. It belongs to the job, not to one file: tokens are those of all GPUs. Nothing is assumed: what was not
+//! given is a [`Missing`] input, and what makes a result doubtful is a [`Doubt`].
+//!
+//! Cost: linear in the number of steps.
+
+use super::partition::median_of;
+use super::{Analysis, Cause, Steps};
+use crate::experiment::{
+    Convention, Counted, Dtype, Experiment, FlopCount, GpuSource, GpuSpec, NoRow, Recompute, Sequences, counted,
+};
+use crate::trace::Trace;
+use crate::units::share;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Below this MFU is called low.
+const LOW_MFU: f64 = 0.30;
+/// Up to this share of idle time and exposed communication a GPU is called busy.
+const BUSY_LOSS: f64 = 0.15;
+
+/// Utilisation of a job and everything it rests on. What is not known is `None`, and `missing` says why.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Mfu {
+    /// True when the user says anything of the run.
+    pub has_experiment: bool,
+    /// Name of the run.
+    pub name: Option<String>,
+    /// The file that the settings were read from.
+    pub settings: Option<PathBuf>,
+    /// What counts as the model's operations.
+    pub convention: Option<Convention>,
+    /// What the backward pass computes again.
+    pub recompute: Recompute,
+    /// Number format of the matrix products.
+    pub dtype: Option<Dtype>,
+    /// Parameters in all.
+    pub parameters: Option<f64>,
+    /// Parameters that a token passes through.
+    pub active_parameters: Option<f64>,
+    /// Operations per token.
+    pub count: Option<FlopCount>,
+    /// Tokens of a sequence.
+    pub sequence_length: Option<u64>,
+    /// Tokens of a step, over all GPUs.
+    pub tokens_per_step: Option<u64>,
+    /// Operations that the model needs for a step, over all GPUs.
+    pub model_flops_per_step: Option<f64>,
+    /// Operations executed for a step, recomputation included.
+    pub hardware_flops_per_step: Option<f64>,
+    /// GPUs that work on a step; 0 when no rank is open and none is given.
+    pub gpus: u64,
+    /// Where that number comes from.
+    pub gpu_source: Option<GpuSource>,
+    /// Time of a step.
+    pub step: Option<StepTime>,
+    /// Tokens per second, over all GPUs.
+    pub tokens_per_s: Option<f64>,
+    /// Tokens per second and GPU.
+    pub tokens_per_s_per_gpu: Option<f64>,
+    /// Model TFLOP/s per GPU.
+    pub achieved_tflops_per_gpu: Option<f64>,
+    /// Executed TFLOP/s per GPU.
+    pub hardware_tflops_per_gpu: Option<f64>,
+    /// What one GPU could do at most.
+    pub peak: Option<Peak>,
+    /// Model FLOPs utilisation, 0 to 1.
+    pub mfu: Option<f64>,
+    /// Hardware FLOPs utilisation, 0 to 1.
+    pub hfu: Option<f64>,
+    /// MFU at the best matrix product measured on this GPU: what is left above it no program has reached.
+    pub ceiling: Option<f64>,
+    /// What has to be filled in.
+    pub missing: Vec<Missing>,
+    /// What to be careful about.
+    pub doubts: Vec<Doubt>,
+    /// Where the time of the typical step went besides computing, largest first.
+    pub losses: Vec<Loss>,
+    /// The same step by every convention.
+    pub compared: Vec<Compared>,
+}
+
+/// Time of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepTime {
+    /// Median in nanoseconds: of the rank's steps that are neither warm-up nor cut; of several ranks the median of
+    /// theirs. What the user typed, when `typed`.
+    pub median_ns: f64,
+    /// A tenth of the typical steps took at most this long; unknown for a typed time.
+    pub p10_ns: Option<i64>,
+    /// Nine tenths of the typical steps took at most this long; unknown for a typed time.
+    pub p90_ns: Option<i64>,
+    /// Typical steps counted, over all ranks.
+    pub steps: u64,
+    /// True when the user typed the time.
+    pub typed: bool,
+}
+
+/// Peak of one GPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Peak {
+    /// TFLOPS.
+    pub tflops: f64,
+    /// Row of the table; `None` when the user typed the number.
+    pub row: Option<&'static GpuSpec>,
+    /// Number format that it holds for; `None` when neither the table nor the user says.
+    pub dtype: Option<Dtype>,
+    /// With structured sparsity.
+    pub sparse: bool,
+    /// The user chose the row; else the capture names the GPU.
+    pub chosen: bool,
+}
+
+/// An input that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// The settings contradict themselves.
+    Invalid(String),
+    /// Nothing is said of the model.
+    Model,
+    /// These settings, which the convention needs.
+    Fields(Convention, Vec<&'static str>),
+    /// The length of a sequence.
+    SequenceLength,
+    /// How many sequences a step takes.
+    Sequences,
+    /// A per-rank batch, but GPUs that do not divide by the layout.
+    Layout,
+    /// No step is marked, and none typed.
+    Steps,
+    /// The steps are estimated, which is no basis for a rate.
+    OnlyEstimatedSteps,
+    /// The number format.
+    Dtype,
+    /// The capture names no GPU.
+    GpuNotNamed,
+    /// The table does not know this GPU.
+    GpuUnknown(String),
+    /// A slice of a card.
+    GpuSlice(String),
+    /// GPUs with different peaks.
+    GpusDiffer(Vec<String>),
+    /// The table has no peak for this card and format.
+    NoPeak(&'static str, Dtype),
+    /// The card has no sparse peak in this format.
+    NoSparsePeak(&'static str, Dtype),
+}
+
+/// What makes a result doubtful.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Doubt {
+    /// More than the peak.
+    OverPeak,
+    /// More than the best matrix product measured on this GPU, in TFLOPS.
+    OverCeiling(f64),
+    /// The peak is the sparse one.
+    Sparse,
+    /// The convention takes something for granted that does not hold.
+    Convention(&'static str),
+    /// What the table says of the card.
+    Card(&'static str),
+    /// Low, although the GPU is busy: kernels are inefficient or FLOPs are counted too low.
+    LowButBusy,
+    /// Low, and the GPU waits: the losses below are the place to look.
+    LowAndWaiting,
+    /// Other files came with settings of their own, which were not used.
+    OtherSettings(Vec<PathBuf>),
+}
+
+/// A way to lose time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LossKind {
+    /// Exposed communication.
+    Communication,
+    /// Waiting for data.
+    Data,
+    /// Waiting for the host.
+    Host,
+    /// Copies while no kernel ran.
+    Copy,
+    /// Idle time of no known or of no single cause.
+    Idle,
+}
+
+impl LossKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Communication, Self::Data, Self::Host, Self::Copy, Self::Idle];
+
+    /// Stable word for programs.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Communication => "communication",
+            Self::Data => "data",
+            Self::Host => "host",
+            Self::Copy => "copy",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// Text for people.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Communication => "Exposed communication",
+            Self::Data => "Waiting for data",
+            Self::Host => "Waiting for the host",
+            Self::Copy => "Copies alone",
+            Self::Idle => "Other idle time",
+        }
+    }
+
+    fn of(cause: Cause) -> Self {
+        match cause {
+            Cause::Data => Self::Data,
+            Cause::DeviceWait | Cause::Unknown => Self::Idle,
+            _ => Self::Host,
+        }
+    }
+}
+
+/// Time of the typical step that went to something else than computing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loss {
+    /// What it went to.
+    pub kind: LossKind,
+    /// Share of the step, 0 to 1; of several ranks the mean.
+    pub share: f64,
+    /// MFU at most, if this loss alone vanished.
+    pub mfu_if_gone: Option<f64>,
+    /// MFU at most, if this loss and all larger ones vanished.
+    pub mfu_if_gone_with_larger: Option<f64>,
+}
+
+/// The step by one convention.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compared {
+    /// The convention.
+    pub convention: Convention,
+    /// Operations per token; `None` when it needs settings that are not given.
+    pub count: Option<FlopCount>,
+    /// MFU by it.
+    pub mfu: Option<f64>,
+    /// HFU by it.
+    pub hfu: Option<f64>,
+}
+
+/// MFU if a loss of `share` of the step vanished and nothing else changed; `None` when nothing would be left.
+pub fn mfu_without(mfu: Option<f64>, share: f64) -> Option<f64> {
+    (0.0..1.0).contains(&share).then_some(mfu? / (1.0 - share))
+}
+
+impl Mfu {
+    /// Utilisation of the job that `captures` are part of; `experiment` is what the user says of it.
+    pub fn of(captures: &[(&Trace, &Analysis)], experiment: Option<&Experiment>) -> Self {
+        let nothing = Experiment::default();
+        let said = experiment.unwrap_or(&nothing);
+        let ranks_open: usize = captures.iter().map(|(trace, _)| trace.ranks.len()).sum();
+        let (gpus, gpu_source) = said.gpus(ranks_open as u64);
+        let mut mfu = Self {
+            has_experiment: experiment.is_some_and(|e| !e.is_empty()),
+            name: said.run.name.clone(),
+            settings: said.source.clone(),
+            recompute: said.recompute(),
+            dtype: said.run.dtype,
+            gpus,
+            gpu_source: Some(gpu_source),
+            ..Self::default()
+        };
+        mfu.add_step_time(captures, said);
+        mfu.add_flops(said);
+        mfu.add_peak(captures, said);
+        mfu.add_rates();
+        mfu.add_losses(captures);
+        mfu.add_doubts(captures);
+        mfu
+    }
+
+    /// The experiment of the first capture that came with one.
+    pub fn experiment_of<'a>(captures: &[(&Trace, &'a Analysis)]) -> Option<&'a Experiment> {
+        captures.iter().find_map(|(_, analysis)| analysis.experiment.as_ref())
+    }
+
+    /// MFU of a step that took `span_ns`.
+    pub fn of_step(&self, span_ns: i64) -> Option<f64> {
+        let peak = self.peak?.tflops * 1e12;
+        let seconds = (span_ns > 0).then_some(span_ns as f64 / 1e9)?;
+        finite(self.model_flops_per_step? / (seconds * self.gpus as f64 * peak))
+    }
+
+    /// MFU at most, if nothing but computing were left of the typical step.
+    pub fn if_only_compute(&self) -> Option<f64> {
+        self.losses.last().map_or(self.mfu, |last| last.mfu_if_gone_with_larger)
+    }
+
+    fn add_step_time(&mut self, captures: &[(&Trace, &Analysis)], said: &Experiment) {
+        if let Some(ms) = said.run.step_time_ms {
+            self.step = Some(StepTime { median_ns: ms * 1e6, p10_ns: None, p90_ns: None, steps: 0, typed: true });
+            return;
+        }
+        let all: Vec<&Steps> = steps(captures).collect();
+        let mut windows: Vec<i64> = all
+            .iter()
+            .flat_map(|steps| steps.steps.iter().filter(|step| step.typical).map(|step| step.window.len_ns()))
+            .collect();
+        windows.sort_unstable();
+        match median_of(all.iter().map(|steps| steps.typical.median_span_ns).collect()) {
+            Some(median) if median > 0 => {
+                self.step = Some(StepTime {
+                    median_ns: median as f64,
+                    p10_ns: nearest_rank(&windows, 10),
+                    p90_ns: nearest_rank(&windows, 90),
+                    steps: windows.len() as u64,
+                    typed: false,
+                });
+            }
+            _ => {
+                let any = captures.iter().flat_map(|(_, a)| &a.ranks).any(|rank| rank.steps.is_some());
+                self.missing.push(if any { Missing::OnlyEstimatedSteps } else { Missing::Steps });
+            }
+        }
+    }
+
+    fn add_flops(&mut self, said: &Experiment) {
+        self.sequence_length = said.batch.sequence_length;
+        let model = match counted(&said.model) {
+            Ok(model) => model,
+            Err(invalid) => {
+                self.missing.push(Missing::Invalid(invalid.to_string()));
+                return;
+            }
+        };
+        (self.parameters, self.active_parameters) = (model.parameters, model.active);
+        if model == Counted::default() {
+            self.missing.push(Missing::Model);
+        } else {
+            let convention = said.convention();
+            self.convention = Some(convention);
+            self.doubts.extend(model.shape.and_then(|shape| convention.doubt(&shape)).map(Doubt::Convention));
+        }
+        self.tokens_per_step = match (said.batch.sequence_length, said.sequences(self.gpus)) {
+            (Some(length), Sequences::Known(sequences)) => Some(length.saturating_mul(sequences)),
+            (length, sequences) => {
+                self.missing.extend(length.is_none().then_some(Missing::SequenceLength));
+                self.missing.extend(match sequences {
+                    Sequences::Known(_) => None,
+                    Sequences::NotGiven => Some(Missing::Sequences),
+                    Sequences::LayoutUnclear => Some(Missing::Layout),
+                });
+                None
+            }
+        };
+        let (Some(convention), Some(length)) = (self.convention, said.batch.sequence_length) else { return };
+        match convention.count(&model, length as f64) {
+            Ok(count) => self.count = Some(count),
+            Err(fields) => self.missing.push(Missing::Fields(convention, fields)),
+        }
+        self.compared = Convention::ALL
+            .map(|convention| Compared {
+                convention,
+                count: convention.count(&model, length as f64).ok(),
+                mfu: None,
+                hfu: None,
+            })
+            .to_vec();
+    }
+
+    fn add_peak(&mut self, captures: &[(&Trace, &Analysis)], said: &Experiment) {
+        if let Some(tflops) = said.peak.tflops {
+            let (dtype, sparse) = (said.run.dtype, said.peak.sparse);
+            self.peak = Some(Peak { tflops, row: None, dtype, sparse, chosen: true });
+            return;
+        }
+        let Some(dtype) = said.run.dtype else {
+            self.missing.push(Missing::Dtype);
+            return;
+        };
+        let names = match &said.peak.gpu {
+            Some(name) => BTreeSet::from([name.as_str()]),
+            None => gpu_names(captures),
+        };
+        let found: Result<Vec<Peak>, Missing> =
+            names.iter().map(|name| peak(name, dtype, said.peak.sparse, said.peak.gpu.is_some())).collect();
+        match found.as_deref() {
+            Err(missing) => self.missing.push(missing.clone()),
+            Ok([]) => self.missing.push(Missing::GpuNotNamed),
+            Ok([first, rest @ ..]) if rest.iter().all(|peak| peak.tflops.total_cmp(&first.tflops).is_eq()) => {
+                self.peak = Some(*first);
+            }
+            Ok(_) => self.missing.push(Missing::GpusDiffer(names.into_iter().map(str::to_owned).collect())),
+        }
+    }
+
+    fn add_rates(&mut self) {
+        let tokens = self.tokens_per_step.map(|tokens| tokens as f64);
+        let gpus = Some(self.gpus as f64).filter(|gpus| *gpus > 0.0);
+        let seconds = self.step.map(|step| step.median_ns / 1e9);
+        let rate = |amount: Option<f64>| finite(amount? / seconds?);
+        let per_gpu = |amount: Option<f64>| finite(amount? / gpus?);
+        let flops = |count: Option<FlopCount>| Some(count?.model() * tokens?);
+        let recompute = self.recompute;
+        let executed = |count: Option<FlopCount>, by: Recompute| Some(count?.hardware(by) * tokens?);
+        let tflops = |flops: Option<f64>| per_gpu(rate(flops)).map(|per_second| per_second / 1e12);
+        let peak = self.peak.map(|peak| peak.tflops);
+        let of_peak = |tflops: Option<f64>| finite(tflops? / peak?);
+        self.model_flops_per_step = flops(self.count);
+        self.hardware_flops_per_step = executed(self.count, recompute);
+        self.tokens_per_s = rate(tokens);
+        self.tokens_per_s_per_gpu = per_gpu(self.tokens_per_s);
+        self.achieved_tflops_per_gpu = tflops(self.model_flops_per_step);
+        self.hardware_tflops_per_gpu = tflops(self.hardware_flops_per_step);
+        self.mfu = of_peak(self.achieved_tflops_per_gpu);
+        self.hfu = of_peak(self.hardware_tflops_per_gpu);
+        for by in &mut self.compared {
+            by.mfu = of_peak(tflops(flops(by.count)));
+            by.hfu = of_peak(tflops(executed(by.count, by.convention.recompute(recompute))));
+        }
+        let best = self.peak.and_then(|p| p.row?.ceiling_tflops(p.dtype?).filter(|_| !p.sparse));
+        self.ceiling = of_peak(best);
+    }
+
+    fn add_losses(&mut self, captures: &[(&Trace, &Analysis)]) {
+        let all: Vec<&Steps> = steps(captures).filter(|steps| steps.typical.mean.span_ns > 0).collect();
+        let mean_share = |kind: LossKind| {
+            let shares = all.iter().filter_map(|steps| share(lost_ns(steps, kind), steps.typical.mean.span_ns));
+            shares.sum::<f64>() / all.len() as f64
+        };
+        let mut losses: Vec<(LossKind, f64)> = LossKind::ALL
+            .into_iter()
+            .map(|kind| (kind, mean_share(kind)))
+            .filter(|(_, share)| share.is_finite() && *share > 0.0)
+            .collect();
+        losses.sort_by(|(a_kind, a), (b_kind, b)| b.total_cmp(a).then(a_kind.cmp(b_kind)));
+        let mut gone = 0.0;
+        for (kind, share) in losses {
+            gone += share;
+            self.losses.push(Loss {
+                kind,
+                share,
+                mfu_if_gone: mfu_without(self.mfu, share),
+                mfu_if_gone_with_larger: mfu_without(self.mfu, gone),
+            });
+        }
+    }
+
+    fn add_doubts(&mut self, captures: &[(&Trace, &Analysis)]) {
+        if let Some(peak) = self.peak {
+            self.doubts.extend(peak.sparse.then_some(Doubt::Sparse));
+            self.doubts.extend(peak.row.map(|row| row.note).filter(|note| !note.is_empty()).map(Doubt::Card));
+        }
+        let most = self.mfu.unwrap_or(0.0).max(self.hfu.unwrap_or(0.0));
+        if most > 1.0 {
+            self.doubts.push(Doubt::OverPeak);
+        } else if let (Some(ceiling), Some(peak)) = (self.ceiling.filter(|ceiling| most > *ceiling), self.peak) {
+            self.doubts.push(Doubt::OverCeiling(ceiling * peak.tflops));
+        }
+        let waiting: f64 = self.losses.iter().filter(|loss| loss.kind != LossKind::Copy).map(|loss| loss.share).sum();
+        if self.mfu.is_some_and(|mfu| mfu < LOW_MFU) && !self.losses.is_empty() {
+            self.doubts.extend(match waiting {
+                waiting if waiting < BUSY_LOSS => Some(Doubt::LowButBusy),
+                waiting if waiting >= 2.0 * BUSY_LOSS => Some(Doubt::LowAndWaiting),
+                _ => None,
+            });
+        }
+        let others: BTreeSet<PathBuf> = captures
+            .iter()
+            .filter_map(|(_, analysis)| analysis.experiment.as_ref()?.source.clone())
+            .filter(|source| self.settings.as_ref().is_some_and(|used| used != source))
+            .collect();
+        if !others.is_empty() {
+            self.doubts.push(Doubt::OtherSettings(others.into_iter().collect()));
+        }
+    }
+}
+
+/// Steps of every rank, without estimated ones.
+fn steps<'a>(captures: &[(&'a Trace, &'a Analysis)]) -> impl Iterator<Item = &'a Steps> {
+    let ranks = captures.iter().flat_map(|(_, analysis)| &analysis.ranks);
+    ranks.filter_map(|rank| rank.steps.as_ref()).filter(|steps| !steps.estimated)
+}
+
+/// Nanoseconds of the typical step that were lost to `kind`.
+fn lost_ns(steps: &Steps, kind: LossKind) -> i64 {
+    let (mean, causes) = (&steps.typical.mean, &steps.typical.causes);
+    let by_cause: i64 = causes.iter().filter(|(cause, _)| LossKind::of(*cause) == kind).map(|(_, ns)| ns).sum();
+    match kind {
+        LossKind::Communication => mean.exposed_comm_ns,
+        LossKind::Copy => mean.copy_only_ns,
+        LossKind::Data | LossKind::Host => by_cause,
+        LossKind::Idle => by_cause.saturating_add(mean.idle_ns.saturating_sub(causes.total_ns()).max(0)),
+    }
+}
+
+/// Names of the GPUs that the ranks ran on.
+fn gpu_names<'a>(captures: &[(&'a Trace, &'a Analysis)]) -> BTreeSet<&'a str> {
+    let of = |trace: &'a Trace| trace.ranks.iter().filter_map(|rank| trace.gpus.get(rank.gpu?));
+    captures.iter().flat_map(|(trace, _)| of(trace)).map(|gpu| gpu.name.as_str()).collect()
+}
+
+fn peak(name: &str, dtype: Dtype, sparse: bool, chosen: bool) -> Result<Peak, Missing> {
+    let row = GpuSpec::of(name).map_err(|why| match why {
+        NoRow::Unknown => Missing::GpuUnknown(name.to_owned()),
+        NoRow::Slice => Missing::GpuSlice(name.to_owned()),
+    })?;
+    if row.peak_tflops(dtype, false).is_none() {
+        return Err(Missing::NoPeak(row.name, dtype));
+    }
+    let tflops = row.peak_tflops(dtype, sparse).ok_or(Missing::NoSparsePeak(row.name, dtype))?;
+    Ok(Peak { tflops, row: Some(row), dtype: Some(dtype), sparse, chosen })
+}
+
+/// The smallest of the sorted values that at least `percent` of them do not exceed.
+fn nearest_rank(sorted: &[i64], percent: usize) -> Option<i64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Params, analyze};
+    use super::*;
+    use crate::experiment::{Batch, Model, PeakChoice, Run};
+    use crate::trace::testing::Fixture;
+
+    /// Ten steps of 1 ms, each a kernel of 600 µs, exposed communication of 200 µs, and 200 µs of nothing.
+    fn capture() -> (Trace, Analysis) {
+        let mut fixture = Fixture::new();
+        for step in 0..10 {
+            let at = step * 1_000_000;
+            fixture.range(&format!("step {step}"), 11, at, at + 900_000);
+            fixture.launched("gemm", 7, 11, at + 10, at + 400_000, at + 1_000_000);
+            fixture.launched("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, 11, at + 20, at + 200_000, at + 400_000);
+        }
+        let trace = fixture.build();
+        let analysis = analyze(&trace, &Params::default());
+        (trace, analysis)
+    }
+
+    fn seed() -> Experiment {
+        Experiment {
+            run: Run { gpus: Some(2), step_time_ms: Some(420.0), ..Run::default() },
+            model: Model { parameters: Some(125e6), ..Model::default() },
+            batch: Batch { sequences: Some(64), sequence_length: Some(1024), ..Batch::default() },
+            peak: PeakChoice { tflops: Some(312.0), ..PeakChoice::default() },
+            ..Experiment::default()
+        }
+    }
+
+    #[test]
+    fn a_small_gpt_on_two_cards() {
+        let mfu = Mfu::of(&[], Some(&seed()));
+        assert_eq!(mfu.tokens_per_step, Some(65_536));
+        assert_eq!(mfu.tokens_per_s.map(f64::round), Some(156_038.0));
+        assert!((mfu.mfu.unwrap() - 0.1875).abs() < 1e-4, "{:?}", mfu.mfu);
+        assert_eq!(mfu.convention, Some(Convention::Rough));
+        assert!(mfu.missing.is_empty() && mfu.step.unwrap().typed, "{mfu:?}");
+    }
+
+    #[test]
+    fn without_anything_said_everything_is_unknown_and_asked_for() {
+        let (trace, analysis) = capture();
+        let mfu = Mfu::of(&[(&trace, &analysis)], None);
+        assert_eq!((mfu.mfu, mfu.hfu, mfu.tokens_per_s, mfu.peak), (None, None, None, None));
+        let expected = [Missing::Model, Missing::SequenceLength, Missing::Sequences, Missing::Dtype];
+        assert_eq!(mfu.missing, expected);
+        assert_eq!((mfu.gpus, mfu.gpu_source), (1, Some(GpuSource::RanksOpen)));
+    }
+
+    #[test]
+    fn captured_steps_give_the_time_and_the_losses() {
+        let (trace, analysis) = capture();
+        let mut said = seed();
+        said.run.step_time_ms = None;
+        let mfu = Mfu::of(&[(&trace, &analysis)], Some(&said));
+        let steps = analysis.ranks[0].steps.as_ref().unwrap();
+        let step = mfu.step.unwrap();
+        assert_eq!((step.median_ns, step.p10_ns), (steps.typical.median_span_ns as f64, Some(1_000_000)));
+        assert_eq!(mfu.of_step(steps.typical.median_span_ns), mfu.mfu);
+        let loss = |kind| mfu.losses.iter().find(|loss| loss.kind == kind).copied().unwrap();
+        let communication = loss(LossKind::Communication);
+        let parts = steps.typical.mean;
+        assert_eq!(Some(communication.share), share(parts.exposed_comm_ns, parts.span_ns));
+        assert_eq!(communication.mfu_if_gone, mfu_without(mfu.mfu, communication.share));
+        let computing = share(parts.compute_ns(), parts.span_ns).unwrap();
+        assert!((mfu.if_only_compute().unwrap() * computing / mfu.mfu.unwrap() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn estimated_steps_are_no_basis() {
+        let (trace, mut analysis) = capture();
+        analysis.ranks[0].steps.as_mut().unwrap().estimated = true;
+        let mut said = seed();
+        said.run.step_time_ms = None;
+        let mfu = Mfu::of(&[(&trace, &analysis)], Some(&said));
+        assert_eq!((mfu.step, mfu.mfu), (None, None));
+        assert_eq!(mfu.missing, [Missing::OnlyEstimatedSteps]);
+        assert!(mfu.losses.is_empty());
+    }
+
+    #[test]
+    fn over_the_peak_is_flagged_not_hidden() {
+        let mut said = seed();
+        said.run.step_time_ms = Some(42.0);
+        let mfu = Mfu::of(&[], Some(&said));
+        assert!(mfu.mfu.unwrap() > 1.0 && mfu.doubts.contains(&Doubt::OverPeak), "{mfu:?}");
+    }
+
+    #[test]
+    fn peaks_come_from_the_named_card_and_are_never_borrowed() {
+        let of = |gpu: &str, dtype, sparse| {
+            let mut said = seed();
+            said.run.dtype = Some(dtype);
+            said.peak = PeakChoice { gpu: Some(gpu.to_owned()), tflops: None, sparse };
+            let mfu = Mfu::of(&[], Some(&said));
+            mfu.peak.map(|peak| peak.tflops).ok_or_else(|| mfu.missing[0].clone())
+        };
+        assert_eq!(of("NVIDIA A100-SXM4-40GB", Dtype::Bf16, false), Ok(312.0));
+        assert_eq!(of("NVIDIA A100-SXM4-40GB", Dtype::Bf16, true), Ok(624.0));
+        assert_eq!(of("V100 SXM2", Dtype::Bf16, false), Err(Missing::NoPeak("V100 SXM2", Dtype::Bf16)));
+        assert_eq!(of("V100 SXM2", Dtype::Fp16, true), Err(Missing::NoSparsePeak("V100 SXM2", Dtype::Fp16)));
+        assert_eq!(of("GTX 1080", Dtype::Fp16, false), Err(Missing::GpuUnknown("GTX 1080".to_owned())));
+    }
+
+    #[test]
+    fn ranks_of_the_nearest_kind() {
+        let ten: Vec<i64> = (1..=10).collect();
+        assert_eq!((nearest_rank(&ten, 10), nearest_rank(&ten, 90), nearest_rank(&[], 10)), (Some(1), Some(9), None));
+        assert_eq!((nearest_rank(&[5], 10), nearest_rank(&[5], 90)), (Some(5), Some(5)));
+    }
+
+    #[test]
+    fn a_loss_of_everything_leaves_nothing_to_divide_by() {
+        assert_eq!(mfu_without(Some(0.2), 0.5), Some(0.4));
+        assert_eq!((mfu_without(Some(0.2), 1.0), mfu_without(None, 0.1)), (None, None));
+    }
+}

@@ -1,0 +1,55 @@
+//! Steps and spans as they are typed.
+
+use super::run::CliError;
+use crate::units::Span;
+
+/// Two times since the first event, such as `10ms..25.5ms`.
+pub(super) fn parse_span(text: &str) -> Result<Span, CliError> {
+    let bad = || CliError::Usage(format!("--span {text} is no span: write two times with units, such as 10ms..25.5ms"));
+    let (from, to) = text.split_once("..").ok_or_else(bad)?;
+    let span = Span::new(parse_time(from).ok_or_else(bad)?, parse_time(to).ok_or_else(bad)?);
+    if span.is_empty() {
+        return Err(CliError::Usage(format!("--span {text} is empty: the second time must be later")));
+    }
+    Ok(span)
+}
+
+/// A time with its unit, such as `10ms`, in nanoseconds; a bare number is nanoseconds.
+pub(super) fn parse_time(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let units = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let (number, factor) =
+        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1.0));
+    let ns = number.trim().parse::<f64>().ok()? * factor;
+    (ns.is_finite() && ns.abs() < 9e18).then_some(ns.round() as i64)
+}
+
+/// There is no step `number`; these are there.
+pub(super) fn no_step(number: i64, known: &[i64]) -> CliError {
+    let known: Vec<String> = known.iter().map(i64::to_string).collect();
+    let known =
+        if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
+    CliError::Usage(format!("there is no step {number}: {known}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_carry_units() {
+        assert_eq!(parse_time("10ms"), Some(10_000_000));
+        assert_eq!(parse_time(" 1.5 us"), Some(1_500));
+        assert_eq!(parse_time("2s"), Some(2_000_000_000));
+        assert_eq!(parse_time("7"), Some(7));
+        assert_eq!((parse_time("x"), parse_time("nans"), parse_time("")), (None, None, None));
+    }
+
+    #[test]
+    fn spans_have_two_times_in_order() {
+        assert_eq!(parse_span("1us..2us").ok(), Some(Span::new(1_000, 2_000)));
+        for bad in ["1us", "2us..1us", "1us..1us", "a..b", ".."] {
+            assert!(parse_span(bad).is_err(), "{bad}");
+        }
+    }
+}
