@@ -5,6 +5,7 @@ mod call_kind;
 mod cause;
 mod classify;
 mod comm;
+mod condition;
 mod coverage;
 mod findings;
 mod guide;
@@ -28,6 +29,7 @@ mod scope;
 mod step_names;
 mod steps;
 mod thresholds;
+mod top;
 mod verdict;
 
 pub use area::Area;
@@ -38,6 +40,7 @@ pub use comm::{
     Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
     Sizes, Variant, VariantSum,
 };
+pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
@@ -55,14 +58,15 @@ pub use partition::Partition;
 pub use pipeline::{Bubble, Pipeline};
 pub use places::Place;
 pub use ranges::{
-    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
-    linked_by_sequence, project, same_thread_rows, sequence_number,
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
+    group_name, linked_by_sequence, project, same_thread_rows, sequence_number,
 };
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use top::top_kernel;
 pub use verdict::{Losses, Verdict};
 
 use crate::experiment::Experiment;

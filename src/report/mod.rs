@@ -2,19 +2,25 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+mod document;
+mod form;
 mod gap;
 mod guide;
+mod html;
 mod idle;
 mod info;
 mod launch;
+mod markdown;
 pub mod mfu;
 mod model;
+mod notes;
 mod ranges;
 mod stats;
 mod table;
 mod text;
 mod verdict;
 
+pub use form::{Form, Picture, SaveError, check_target};
 pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;

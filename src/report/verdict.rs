@@ -174,6 +174,16 @@ pub fn place_text(place: &Place, steps: Option<&Steps>) -> String {
 }
 
 impl VerdictReport {
+    /// What the step is bound by, as a stable word; `None` when nothing ran.
+    pub(super) fn class(&self) -> Option<&'static str> {
+        self.verdict.as_ref().map(|verdict| verdict.class.key())
+    }
+
+    /// What to do next; `None` when nothing ran.
+    pub(super) fn next_action(&self) -> Option<&'static str> {
+        self.verdict.as_ref().map(|verdict| verdict.next_action)
+    }
+
     /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
     pub(super) fn of(numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let diagnosis = &numbers.diagnosis;
