@@ -46,6 +46,7 @@ pub(crate) fn source(load: &mut Load<'_>) -> Source {
         utc_epoch_ns: epoch_ns.map(|epoch_ns| epoch_ns.saturating_sub(shift_ns)),
         host,
         cuda_graph_mode,
+        cpu_samples: load.side_table("COMPOSITE_EVENTS").is_some(),
         duration_ns: number(load, "ANALYSIS_DETAILS", "duration"),
         tables: Vec::new(),
     }

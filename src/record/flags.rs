@@ -13,6 +13,8 @@ pub const BASE_AND_RANGES: &str = "nsys profile --trace=cuda,nvtx, with torch.cu
 pub const WITH_OS: &str = "nsys profile --trace=cuda,nvtx,osrt";
 /// With every kernel of a CUDA graph.
 pub const WITH_GRAPH_NODES: &str = "nsys profile --cuda-graph-trace=node";
+/// With samples of the stack of every thread, Python's frames included.
+pub const WITH_SAMPLES: &str = "nsys profile --sample=process-tree --python-sampling=true";
 /// From one moment between two steps to another.
 pub const BETWEEN_STEPS: &str = "start the capture between two steps, for example with --capture-range=cudaProfilerApi";
 /// The option for that.
