@@ -91,7 +91,7 @@ fn the_overview_splits_idle_time_by_cause_and_leads_to_the_gaps() {
 #[test]
 fn the_panel_fits_a_narrow_window_and_every_control_has_a_name() {
     for width in [1280.0, 800.0, 560.0] {
-        let mut driven = open(width);
+        let driven = open(width);
         driven.harness.check_accessibility();
         let rows = driven.harness.query_all_by_label_contains("Show the gap of").map(|row| row.rect().right());
         assert!(rows.fold(0.0, f32::max) <= width, "at {width} points rows leave the window");

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod gaps;
+mod guide;
 mod harness;
 mod job;
 mod loading;
 mod panels;
 mod pictures;
+mod ranges;
 mod screens;
 mod shortcuts;
