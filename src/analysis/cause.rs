@@ -136,6 +136,14 @@ impl Causes {
         self.add(to, ns);
     }
 
+    /// What is left without `other`.
+    pub fn less(mut self, other: Self) -> Self {
+        for cause in Cause::ALL {
+            self.add(cause, other.of(cause).saturating_neg());
+        }
+        self
+    }
+
     /// Sum over all causes.
     pub fn total_ns(&self) -> i64 {
         self.ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns))

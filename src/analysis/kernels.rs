@@ -16,7 +16,7 @@ pub struct KernelSum {
 }
 
 impl KernelSum {
-    fn add(&mut self, len_ns: i64) {
+    pub(super) fn add(&mut self, len_ns: i64) {
         self.count += 1;
         // Durations overlap, so their sum has no bound; only damaged files come near the limit.
         self.total_ns = self.total_ns.saturating_add(len_ns);
@@ -61,7 +61,7 @@ impl KernelSums {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Classes, RankAnalysis, Rules, StepOptions};
+    use super::super::{Classes, Params, RankAnalysis, Rules};
     use super::*;
     use crate::trace::testing::Fixture;
 
@@ -76,7 +76,7 @@ mod tests {
             .kernel("allreduce_fusion_kernel_oneshot_lamport", 7, 950, 960)
             .build();
         let classes = Classes::of(&trace, &Rules::default());
-        let sums = RankAnalysis::of(&trace, 0, &classes, &StepOptions::default()).kernels;
+        let sums = RankAnalysis::of(&trace, 0, &classes, &Params::default()).kernels;
         assert_eq!(sums.families[&Family::Gemm], KernelSum { count: 2, total_ns: 800 });
         assert_eq!(sums.fused[&Collective::AllReduce], KernelSum { count: 1, total_ns: 10 });
         let named: Vec<&str> = sums.unclassified.iter().map(|(name, _)| trace.op_short_name(*name)).collect();

@@ -3,12 +3,13 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Partition,
-    Ranges, StepOptions, Steps, intervals,
+    Attribution, Class, Classes, Collective, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps,
+    Params, Partition, Ranges, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Sum over the collectives of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -31,7 +32,7 @@ pub struct RankAnalysis {
     /// Index of the stream with the most compute-kernel time, when any ran compute.
     pub primary_stream: Option<usize>,
     /// Time covered by anything. Idle gaps are what lies between its spans: [`Coverage::gap`].
-    pub busy: Coverage,
+    pub busy: Arc<Coverage>,
     /// Time covered by something, but not by compute, fused kernels or graph blocks. Kept instead of the time covered
     /// by compute, which nearly repeats `busy`.
     pub without_compute: Coverage,
@@ -57,6 +58,8 @@ pub struct RankAnalysis {
     pub idle: Idle,
     /// How its work was launched.
     pub launches: Launches,
+    /// What its step is bound by, and what was found.
+    pub diagnosis: Diagnosis,
     /// The NVTX ranges of its process and what they ran on it.
     pub ranges: Ranges,
 }
@@ -79,7 +82,7 @@ impl RankAnalysis {
     ///
     /// # Panics
     /// When the trace has no such rank.
-    pub fn of(trace: &Trace, rank: usize, classes: &Classes, options: &StepOptions) -> Self {
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, params: &Params) -> Self {
         let ops = &trace.ranks[rank].ops;
         let span = ops.hull().unwrap_or_default();
         let class = |op: usize| classes.class(ops.name[op], ops.kind[op]);
@@ -88,7 +91,7 @@ impl RankAnalysis {
         };
         let compute = of(Class::is_compute);
         let comm = Coverage::from_sorted(of(Class::is_communication));
-        let busy = Coverage::from_sorted(of(|_| true));
+        let busy = Arc::new(Coverage::from_sorted(of(|_| true)));
         let less_compute = |covered: &Coverage| {
             Coverage::from_sorted(intervals::subtract(covered.spans().iter().copied(), compute.clone()))
         };
@@ -101,7 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::default(),
+            communication: Communication::of(trace, rank, classes, &exposed, params.experiment.as_ref()),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -113,9 +116,16 @@ impl RankAnalysis {
             overlaps: Overlaps::default(),
             idle: Idle::default(),
             launches: Launches::default(),
+            diagnosis: Diagnosis::default(),
             ranges: Ranges::default(),
         };
-        numbers.steps = Steps::find(trace, rank, &numbers, options);
+        numbers.steps = Steps::find(trace, rank, &numbers, &params.steps);
+        let (steps, listed_ns) = (numbers.steps.as_ref(), params.thresholds.listed_gap_ns);
+        numbers.idle = Idle::of(trace, &trace.ranks[rank], &numbers.busy, steps, listed_ns);
+        if let Some(steps) = &mut numbers.steps {
+            steps.add_causes(&numbers.idle);
+        }
+        numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
         numbers.launches = Launches::of(trace, rank, &numbers);
         numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
         // The window shows these at once; what the other attribution gives is computed when it is asked for.
@@ -184,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn numbers(trace: &Trace) -> RankAnalysis {
-        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default())
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use super::partition::median_of;
 use super::step_names::{Family, families};
-use super::{Causes, Partition, RankAnalysis, period};
+use super::{Causes, Idle, Partition, RankAnalysis, period};
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
 use serde::Serialize;
@@ -76,6 +76,9 @@ pub struct Steps {
     pub thread: Option<usize>,
     /// True when no range marks the steps and a repeating sequence of kernels proposed them.
     pub estimated: bool,
+    /// Every range that marks a step, sorted by start, those too that launched nothing and so are no step of the rank;
+    /// empty when estimated.
+    pub ranges: Vec<Span>,
     /// The steps in order of time; never empty.
     pub steps: Vec<Step>,
     /// Means over the typical ones.
@@ -127,7 +130,8 @@ impl Steps {
             });
         }
         mark_cut(&mut steps, trace.span?);
-        Some(Self::new(family.stem, Some(family.thread), steps)).filter(|steps| !steps.steps.is_empty())
+        Some(Self { ranges, ..Self::new(family.stem, Some(family.thread), steps) })
+            .filter(|steps| !steps.steps.is_empty())
     }
 
     fn estimated(numbers: &RankAnalysis, windows: Vec<period::Window>) -> Option<Self> {
@@ -152,7 +156,16 @@ impl Steps {
     fn new(stem: String, thread: Option<usize>, mut steps: Vec<Step>) -> Self {
         let typical = mark_typical(&mut steps);
         let median = Partition::median(&steps.iter().map(|s| s.parts).collect::<Vec<_>>());
-        Self { stem, thread, estimated: false, steps, typical, median }
+        Self { stem, thread, estimated: false, ranges: Vec::new(), steps, typical, median }
+    }
+
+    /// Fills in the causes of the idle part of every step and of the typical one.
+    pub(super) fn add_causes(&mut self, idle: &Idle) {
+        for step in &mut self.steps {
+            step.causes = idle.within(step.window);
+        }
+        let typical: Vec<Causes> = self.steps.iter().filter(|s| s.typical).map(|s| s.causes).collect();
+        self.typical.causes = Causes::mean(&typical, self.typical.mean.idle_ns);
     }
 
     /// Index of the step whose window holds `at_ns`.
@@ -261,12 +274,13 @@ fn median<'a>(steps: impl Iterator<Item = &'a Step>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Classes, Rules};
+    use super::super::{Classes, Params, Rules};
     use super::*;
     use crate::trace::testing::Fixture;
 
     fn steps_of(trace: &Trace, options: &StepOptions) -> Option<Steps> {
-        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), options).steps
+        let params = Params { steps: options.clone(), ..Params::default() };
+        RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &params).steps
     }
 
     /// Steps of 100 ns, each with one kernel launched by the main thread and one by another.

@@ -92,6 +92,9 @@ impl Window {
             Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open, beside),
             Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture, beside),
             Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report), beside),
+            Some(Effect::AskForSettings) => self.dialogs.ask(PathQuestion::Settings, beside),
+            Some(Effect::AskWhereToSaveSettings) => self.dialogs.ask(PathQuestion::SaveSettings, beside),
+            Some(Effect::AskForModelConfig) => self.dialogs.ask(PathQuestion::ModelConfig, beside),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }

@@ -9,7 +9,7 @@ use crate::report::{self, ExportTables, StatsReport};
 use crate::stats::{Report, Request, Scope, table};
 use crate::units::Span;
 
-/// Rows of a list of single events that text shows unless told otherwise.
+/// Rows of a table that text shows unless told otherwise.
 const LISTED: usize = 50;
 
 /// The `stats` command.
@@ -52,7 +52,7 @@ fn requests(options: &Stats) -> Result<Vec<Request>, CliError> {
             .collect::<Result<_, _>>()?,
     };
     if options.format == StatsFormat::Text {
-        for request in requests.iter_mut().filter(|request| request.report.is_list()) {
+        for request in &mut requests {
             request.rows = request.rows.or(Some(LISTED));
         }
     }

@@ -89,7 +89,9 @@ const fn how(item: GuideItem) -> &'static str {
         GuideItem::OsRuntime => Limit::NoOsRuntime.remedy(),
         GuideItem::GraphNodes => Limit::GraphBlocks.remedy(),
         GuideItem::EveryRank => Limit::OneRank.remedy(),
-        GuideItem::Settings => "give model, batch and number format in the MFU panel, or on the command line",
+        GuideItem::Settings => {
+            "give model, batch and number format in the MFU panel, or in a settings file (--settings)"
+        }
         GuideItem::Steps => Limit::NoSteps.remedy(),
         GuideItem::Phases => "put ranges inside the step: dataloader, forward, backward, optimizer",
         GuideItem::WarmUp | GuideItem::TypicalSteps => {

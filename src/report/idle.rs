@@ -1,21 +1,101 @@
 //! Idle time and its causes of one rank, as JSON keys and text.
 
-use crate::analysis::RankAnalysis;
+use super::gap::Gap;
+use super::table::table;
+use crate::analysis::{Cause, Causes, GapReport, GapSum, RankAnalysis};
+use crate::format;
 use crate::trace::{Rank, Trace};
+use crate::units::share;
 use serde::Serialize;
+
+/// Gaps listed, the longest first, and how many of them the text shows.
+const LISTED: usize = 20;
+const IN_TEXT: usize = 8;
 
 /// Idle time and its causes of one rank; its fields stand among the rank's own.
 #[derive(Debug, Serialize)]
-pub struct IdleReport {}
+pub struct IdleReport {
+    /// Idle nanoseconds of the whole span by cause.
+    pub idle_causes_ns: Causes,
+    /// Gaps of at least this length are listed.
+    pub gap_threshold_ns: i64,
+    /// The gaps of at least that length.
+    pub gaps_listed: GapSum,
+    /// The shorter ones.
+    pub gaps_shorter: GapSum,
+    /// The longest gaps, the longest first; at most 20.
+    pub gaps: Vec<Gap>,
+    /// The columns of the text: title, length of the window, its causes.
+    #[serde(skip)]
+    columns: Vec<(String, i64, Causes)>,
+}
 
 impl IdleReport {
     /// The section of a rank.
-    pub(super) fn of(_trace: &Trace, _rank: &Rank, _numbers: &RankAnalysis) -> Self {
-        Self {}
+    pub(super) fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis) -> Self {
+        let idle = &numbers.idle;
+        let whole = idle.within(numbers.span);
+        let mut columns = vec![("whole span".to_owned(), numbers.whole.span_ns, whole)];
+        if let Some(steps) = &numbers.steps {
+            let name = if steps.estimated { "estimated step" } else { "typical step" };
+            let title = format!("{name} (mean of {})", format::count(steps.typical.count));
+            columns.push((title, steps.typical.mean.span_ns, steps.typical.causes));
+        }
+        let longest = idle.longest(idle.listed_ns, LISTED).into_iter();
+        let reports = longest.filter_map(|gap| GapReport::of(trace, rank, numbers, gap as usize));
+        Self {
+            idle_causes_ns: whole,
+            gap_threshold_ns: idle.listed_ns,
+            gaps_listed: idle.listed(idle.listed_ns),
+            gaps_shorter: idle.shorter(idle.listed_ns),
+            gaps: reports.map(|report| Gap::of(trace, rank, numbers, &report)).collect(),
+            columns,
+        }
     }
 
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
-        String::new()
+        if self.idle_causes_ns.total_ns() == 0 {
+            return String::new();
+        }
+        let mut text = format!("\n{}", table("  ", &self.rows()));
+        let threshold = format::duration(self.gap_threshold_ns);
+        if !self.gaps.is_empty() {
+            text.push_str(&format!(
+                "\n  Longest of {} gaps of at least {threshold} ({} together)\n",
+                format::count(self.gaps_listed.count),
+                format::duration(self.gaps_listed.total_ns),
+            ));
+            let shown = self.gaps.iter().take(IN_TEXT);
+            for gap in shown {
+                text.push_str(&format!("    {}  {}\n", gap.moment(), gap.sentence));
+            }
+        }
+        if self.gaps_shorter.count > 0 {
+            text.push_str(&format!(
+                "  Shorter than {threshold}: {} gaps, {} together\n",
+                format::count(self.gaps_shorter.count),
+                format::duration(self.gaps_shorter.total_ns),
+            ));
+        }
+        text
+    }
+
+    /// Cause by column, with its share of the column's window; causes without time are left out.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut head = vec!["Idle by cause".to_owned()];
+        head.extend(self.columns.iter().flat_map(|(title, ..)| [title.clone(), String::new()]));
+        let line = |name: &str, value: &dyn Fn(&Causes) -> i64| {
+            let cells = self.columns.iter().flat_map(|(_, span_ns, causes)| {
+                let ns = value(causes);
+                [format::duration(ns), format::percent(share(ns, *span_ns))]
+            });
+            std::iter::once(name.to_owned()).chain(cells).collect::<Vec<String>>()
+        };
+        let mut rows = vec![head];
+        let occurs = |cause: &Cause| self.columns.iter().any(|(_, _, causes)| causes.of(*cause) != 0);
+        rows.extend(Cause::ALL.into_iter().filter(occurs).map(|cause| line(cause.text(), &|c| c.of(cause))));
+        rows.push(line("Sum", &Causes::total_ns));
+        rows
     }
 }

@@ -162,14 +162,6 @@ impl Report {
         }
     }
 
-    /// True for a list of single events, false for sums.
-    pub const fn is_list(self) -> bool {
-        matches!(
-            self,
-            Self::GpuGaps | Self::GpuTimeUtil | Self::CudaApiSync | Self::CudaMemcpyAsync | Self::CudaMemcpySync
-        )
-    }
-
     pub(super) const fn needs(self) -> &'static [Need] {
         match self {
             Self::CudaGpuKernSum => &[Need::Kernels],

@@ -23,12 +23,12 @@ pub fn safe(name: &str) -> String {
     format::one_line(name, NAME_LIMIT)
 }
 
-/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
-pub fn call_name(name: &str) -> &str {
-    match name.rsplit_once("_v") {
-        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => name,
-    }
+/// The end of a path of names, where its inner ranges are, on one line.
+pub fn tail(path: &str) -> String {
+    const CHARS: usize = 72;
+    let skipped = path.chars().count().saturating_sub(CHARS);
+    let shown: String = path.chars().skip(skipped).collect();
+    safe(&if skipped > 0 { format!("…{shown}") } else { shown })
 }
 
 /// Name and duration of the slice at index `at` of the table behind `key`.
@@ -63,9 +63,12 @@ fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Optio
         }
         Item::Call(_, process, call) => {
             let name = trace.processes.get(process)?.api.name.get(call as usize)?;
-            Cow::Borrowed(call_name(trace.name(*name)))
+            Cow::Borrowed(format::call_name(trace.name(*name)))
         }
-        Item::Nvtx(_, thread, at) => Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?)),
+        Item::Nvtx(..) | Item::Projected(..) => {
+            let (thread, at) = item.range(workspace)?;
+            Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?))
+        }
         Item::Mark(_, thread, at) => {
             Cow::Borrowed(trace.name(*trace.threads.get(thread)?.marks.name.get(at as usize)?))
         }
@@ -137,16 +140,4 @@ pub fn cut(painter: &Painter, text: &str, room_pt: f32, font: &FontId, color: Co
     job.append(text, 0.0, TextFormat { font_id: font.clone(), color, ..TextFormat::default() });
     job.wrap = TextWrapping::truncate_at_width(room_pt.max(1.0));
     painter.layout_job(job)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn call_names_lose_their_version_only() {
-        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
-        assert_eq!(call_name("cuda_vector"), "cuda_vector");
-        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
-    }
 }

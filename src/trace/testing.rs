@@ -97,6 +97,14 @@ impl Fixture {
         self
     }
 
+    /// An OS runtime call on thread `tid`.
+    pub fn os_call(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+        let name = self.builder.names().intern(name);
+        let (row, global_tid) = (self.row(), PID | tid);
+        self.builder.os_call(RawCall { start_ns, end_ns: Some(end_ns), global_tid, correlation: None, name, row });
+        self
+    }
+
     /// An NVTX push/pop range on thread `tid`.
     pub fn range(&mut self, name: &str, tid: i64, start_ns: i64, end_ns: i64) -> &mut Self {
         self.range_in("", name, tid, Span::new(start_ns, end_ns), None)

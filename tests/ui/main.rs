@@ -7,5 +7,6 @@ mod job;
 mod loading;
 mod panels;
 mod pictures;
+mod ranges;
 mod screens;
 mod shortcuts;

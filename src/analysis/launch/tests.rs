@@ -1,11 +1,11 @@
-use super::super::{Classes, RankAnalysis, Rules, StepOptions};
+use super::super::{Classes, Params, RankAnalysis, Rules};
 use super::*;
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{CopyKind, OpKind, RawSync};
 use proptest::prelude::*;
 
 fn numbers(trace: &Trace) -> RankAnalysis {
-    RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default())
+    RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default())
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::analysis::{Classes, Params, RankAnalysis, Rules, StepOptions, analyze};
+use crate::analysis::{Classes, Params, RankAnalysis, Rules, analyze};
 use crate::trace::testing::Fixture;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn job() -> Trace {
 }
 
 fn ranges(trace: &Trace) -> Ranges {
-    let numbers = RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &StepOptions::default());
+    let numbers = RankAnalysis::of(trace, 0, &Classes::of(trace, &Rules::default()), &Params::default());
     Ranges::of(trace, 0, numbers.steps.as_ref(), false)
 }
 
