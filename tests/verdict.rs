@@ -29,14 +29,18 @@ fn named(name: &str) -> JobConfig {
 
 /// The verdict names `area` whenever its share of the step is that large, and the finding ranked first is `rule`.
 fn assert_found(what: &str, cfg: &JobConfig, area: Area, rule: Rule) {
+    assert_found_one_of(what, cfg, area, &[rule]);
+}
+
+fn assert_found_one_of(what: &str, cfg: &JobConfig, area: Area, rules: &[Rule]) {
     let diagnosis = diagnose(cfg);
     let verdict = diagnosis.verdict.as_ref().unwrap();
     let top = diagnosis.findings.first().unwrap_or_else(|| panic!("{what}: nothing found"));
     let all: Vec<_> = diagnosis.findings.iter().map(|f| (f.rule, f.share)).collect();
-    assert_eq!(top.rule, rule, "{what}: {all:?}");
+    assert!(rules.contains(&top.rule), "{what}: {all:?}");
     assert!(top.ns_per_step > 0 && !top.evidence.is_empty(), "{what}");
+    assert!(!top.places.is_empty(), "{what}: nowhere to look");
     if area != Area::Compute {
-        assert!(!top.places.is_empty(), "{what}: nowhere to look");
         let share = verdict.losses.share(area).unwrap();
         assert_eq!(verdict.area == area, share >= 0.1, "{what}: {share} {:?}", verdict.losses);
     }
@@ -76,7 +80,8 @@ fn exposed_gradient_reduction_is_found() {
 fn a_slow_loader_is_found_with_and_without_a_range() {
     for loader_nvtx in [true, false] {
         for loader_ms in [600.0, 900.0, 1500.0] {
-            let cfg = JobConfig { loader_ms, loader_nvtx, ..named("slow-loader") };
+            // Workers begin two batches ahead each, so the first steps do not wait.
+            let cfg = JobConfig { loader_ms, loader_nvtx, steps: 16, ..named("slow-loader") };
             let what = format!("{loader_ms} ms, range {loader_nvtx}");
             assert_found(&what, &cfg, Area::Data, Rule::DataStall);
             assert_verdict(&what, &cfg, Area::Data);
@@ -87,7 +92,8 @@ fn a_slow_loader_is_found_with_and_without_a_range() {
 #[test]
 fn a_late_batch_in_one_step_is_found_and_is_no_verdict() {
     for slow_loader_ms in [60.0, 90.0, 300.0] {
-        let cfg = JobConfig { slow_loader_steps: vec![3], slow_loader_ms, ..named("healthy") };
+        let cfg =
+            JobConfig { slow_loader_steps: vec![5], slow_loader_ms, item_every: 1, steps: 10, ..named("healthy") };
         assert_found(&format!("{slow_loader_ms} ms"), &cfg, Area::Data, Rule::LateBatches);
         assert_verdict("late batch", &cfg, Area::Compute);
     }
@@ -109,7 +115,8 @@ fn reading_scalars_in_each_step_is_found() {
 fn many_small_kernels_are_found() {
     for tiny_kernels in [60, 120, 240] {
         let cfg = JobConfig { tiny_kernels, ..named("tiny-kernels") };
-        assert_found(&format!("{tiny_kernels}"), &cfg, Area::Host, Rule::SmallKernels);
+        let rules = [Rule::SmallKernels, Rule::LaunchBound];
+        assert_found_one_of(&format!("{tiny_kernels}"), &cfg, Area::Host, &rules);
         assert_verdict("small kernels", &cfg, Area::Host);
     }
 }
@@ -126,7 +133,7 @@ fn allocations_inside_the_step_are_found() {
 #[test]
 fn a_pause_of_one_step_is_found_and_is_no_verdict() {
     for gc_ms in [80.0, 180.0, 400.0] {
-        let cfg = JobConfig { gc_ms, ..named("gc-pause") };
+        let cfg = JobConfig { gc_ms, steps: 10, ..named("gc-pause") };
         assert_found(&format!("{gc_ms} ms"), &cfg, Area::Host, Rule::HostPause);
         assert_verdict("pause", &cfg, Area::Compute);
     }
@@ -143,9 +150,8 @@ fn pauses_that_come_back_tell_their_period() {
 }
 
 #[test]
-fn the_other_ranks_wait_for_a_pause_is_told_as_a_late_rank() {
-    let cfg = JobConfig { stragglers: Vec::new(), ..named("gc-pause") };
-    let (_, analyses) = run(&JobConfig { gc_steps: vec![3], ..cfg });
+fn a_wait_for_the_same_pause_of_another_rank_counts_with_it() {
+    let (_, analyses) = run(&JobConfig { steps: 10, ..named("gc-pause") });
     // Rank 1 pauses one step later itself, and waits for rank 0 before.
     let top = &analyses[1].ranks[0].diagnosis.findings[0];
     assert_eq!(top.rule, Rule::HostPause);
@@ -200,7 +206,8 @@ fn a_micro_batch_too_small_for_the_card_is_found() {
 #[test]
 fn the_pipeline_bubble_is_measured_and_stands_beside_its_theory() {
     for (micro_batches, theory) in [(4, 3.0 / 7.0), (8, 3.0 / 11.0), (32, 3.0 / 35.0)] {
-        let (job, analyses) = run(&JobConfig { micro_batches, steps: 4, ..preset("pipeline-8").unwrap() });
+        let (job, analyses) =
+            run(&JobConfig { micro_batches, steps: 4, warmup_ms: 2_000.0, ..preset("pipeline-8").unwrap() });
         for (rank, (analysis, truth)) in analyses.iter().zip(&job.truth.ranks).enumerate() {
             let numbers = &analysis.ranks[0];
             let verdict = numbers.diagnosis.verdict.as_ref().unwrap();

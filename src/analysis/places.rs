@@ -39,6 +39,10 @@ impl Worst {
     pub fn into_places(self) -> Vec<Place> {
         self.0
     }
+
+    pub fn places(&self) -> Vec<Place> {
+        self.0.clone()
+    }
 }
 
 /// The longest of `spans` (sorted, disjoint) within the scope's windows, cut to them.

@@ -2,6 +2,7 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod guide;
 mod harness;
 mod job;
 mod loading;

@@ -121,7 +121,7 @@ fn sync_after_comm(case: &Case<'_>) -> Option<Finding> {
         .finding(Rule::SyncAfterComm, lost_ns)
         .with("collectives waited for per step", Value::Count(per_step))
         .with("idle time after them", Value::Ns(lost_ns));
-    Some(finding.at(comm.sync_places.clone()))
+    Some(finding.at(comm.worst_syncs.places()))
 }
 
 fn tiny_collectives(case: &Case<'_>) -> Option<Finding> {
@@ -134,7 +134,8 @@ fn tiny_collectives(case: &Case<'_>) -> Option<Finding> {
     Some(
         case.finding(Rule::TinyCollectives, case.scope.mean_ns(comm.tiny_exposed_ns))
             .with("tiny collectives per step", Value::Count(per_step))
-            .with("their mean length", Value::Ns(mean_ns)),
+            .with("their mean length", Value::Ns(mean_ns))
+            .at(case.places_of(Area::Communication)),
     )
 }
 
@@ -154,7 +155,7 @@ fn large_tail(case: &Case<'_>) -> Option<Finding> {
         .finding(Rule::LargeTail, tail_ns)
         .with("share of the exposed time", Value::Share(share(tail_ns, exposed_ns).unwrap_or(0.0)))
         .with("collectives per step", Value::Count(case.scope.mean_count(comm.kernels.count)));
-    Some(finding.at(comm.tails.clone()))
+    Some(finding.at(comm.tails.places()))
 }
 
 fn bubble(case: &Case<'_>) -> Option<Finding> {
@@ -185,5 +186,6 @@ fn undeclared_pipeline(case: &Case<'_>) -> Option<Finding> {
     if case.bubble.is_some() || case.scope.share(mean_ns) < case.limits.bubble_share {
         return None;
     }
-    Some(case.finding(Rule::UndeclaredPipeline, 0).with("exposed point-to-point time", Value::Ns(mean_ns)))
+    let finding = case.finding(Rule::UndeclaredPipeline, 0).with("exposed point-to-point time", Value::Ns(mean_ns));
+    Some(finding.at(case.places_of(Area::Communication)))
 }

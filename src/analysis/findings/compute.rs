@@ -31,7 +31,8 @@ fn attention(case: &Case<'_>) -> Option<Finding> {
             .with("attention passes per step", Value::Count(case.scope.mean_count(work.runs.attention_passes)))
             .with("scale, mask, softmax and dropout between the products", Value::Ns(middle_ns))
             .with("those kernels per step", Value::Count(case.scope.mean_count(work.runs.attention.count)))
-            .with("fused attention kernels per step", Value::Count(case.scope.mean_count(fused))),
+            .with("fused attention kernels per step", Value::Count(case.scope.mean_count(fused)))
+            .at(work.runs.worst_attention.places()),
     )
 }
 
@@ -48,7 +49,8 @@ fn elementwise(case: &Case<'_>) -> Option<Finding> {
         case.finding(Rule::ElementwiseUnfused, case.scope.mean_ns(work.runs.fusable_ns))
             .with("elementwise and reduction kernels, share of compute", Value::Share(apart))
             .with("runs of several in a row per step", Value::Count(case.scope.mean_count(work.runs.chains)))
-            .with("all but the longest of each run, share of compute", Value::Share(fusable)),
+            .with("all but the longest of each run, share of compute", Value::Share(fusable))
+            .at(work.runs.worst_chains.places()),
     )
 }
 
@@ -66,7 +68,8 @@ fn tensor_cores(case: &Case<'_>) -> Option<Finding> {
         case.finding(Rule::NoTensorCores, ns)
             .with("of the time of matrix products", Value::Share(without))
             .with("such products per step", Value::Count(case.scope.mean_count(work.simt.count)))
-            .with_known("compute capability of the card", capability.map(Value::Name)),
+            .with_known("compute capability of the card", capability.map(Value::Name))
+            .at(work.worst_simt.places()),
     )
 }
 
@@ -87,7 +90,8 @@ fn small_grids(case: &Case<'_>) -> Option<Finding> {
             .with("of all kernels", Value::Share(work.small_grid.count as f64 / work.kernels.count.max(1) as f64))
             .with("their time", Value::Ns(small_ns))
             .with("their multiprocessors without a block, in time", Value::Ns(empty_ns))
-            .with_known("multiprocessors of the card", sm_count.map(|n| Value::Count(f64::from(n)))),
+            .with_known("multiprocessors of the card", sm_count.map(|n| Value::Count(f64::from(n))))
+            .at(work.worst_grids.places()),
     )
 }
 

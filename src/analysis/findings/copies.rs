@@ -40,7 +40,8 @@ fn blocking(case: &Case<'_>) -> Option<Finding> {
             .with("copies that block per step", Value::Count(per_step_count))
             .with("of them with pageable memory", Value::Count(case.scope.mean_count(case.work.pageable)))
             .with("their bytes per step", Value::Bytes(per_step(case, blocking)))
-            .with("copying", Value::Ns(ns)),
+            .with("copying", Value::Ns(ns))
+            .at(case.work.worst_blocking.places()),
     )
 }
 

@@ -29,16 +29,18 @@ fn places_of(case: &Case<'_>, cause: Cause) -> Vec<Place> {
     places::gaps(&case.scope, case.numbers, |other| other == cause)
 }
 
+/// Causes of the idle time that issuing work costs.
+const LAUNCHING: [Cause; 4] = [Cause::Launch, Cause::LaunchLatency, Cause::HostCode, Cause::Turnaround];
+
 fn launch_bound(case: &Case<'_>) -> Option<Finding> {
-    const CAUSES: [Cause; 4] = [Cause::Launch, Cause::LaunchLatency, Cause::HostCode, Cause::Turnaround];
-    let launching = CAUSES.map(|cause| idle_ns(case, cause)).iter().sum::<i64>();
+    let launching = LAUNCHING.map(|cause| idle_ns(case, cause)).iter().sum::<i64>();
     let late_ns = launching - idle_ns(case, Cause::Turnaround);
     let lost_ns = launching.saturating_sub(super::steps::paused_ns(case));
     if late_ns <= 0 || case.scope.share(late_ns.min(lost_ns)) < case.limits.launch_share {
         return None;
     }
     let mut finding = case.finding(Rule::LaunchBound, lost_ns);
-    for cause in CAUSES {
+    for cause in LAUNCHING {
         let what = match cause {
             Cause::Launch => "inside launching calls",
             Cause::LaunchLatency => "submitted, not yet running",
@@ -51,7 +53,7 @@ fn launch_bound(case: &Case<'_>) -> Option<Finding> {
     Some(
         finding
             .with("kernels per step", Value::Count(kernels))
-            .at(places::gaps(&case.scope, case.numbers, |cause| CAUSES.contains(&cause))),
+            .at(places::gaps(&case.scope, case.numbers, |cause| LAUNCHING.contains(&cause))),
     )
 }
 
@@ -72,7 +74,8 @@ fn small_kernels(case: &Case<'_>) -> Option<Finding> {
             .with("of all kernels", Value::Share(work.small.count as f64 / work.kernels.count.max(1) as f64))
             .with("their mean length", Value::Ns(mean_ns))
             .with("running", Value::Ns(run_ns))
-            .with("idle right before them", Value::Ns(gap_ns)),
+            .with("idle right before them", Value::Ns(gap_ns))
+            .at(places::gaps(&case.scope, case.numbers, |cause| LAUNCHING.contains(&cause))),
     )
 }
 

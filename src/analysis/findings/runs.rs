@@ -2,14 +2,16 @@
 //! they are the middle of attention that is not fused.
 
 use super::names::Traits;
+use crate::analysis::places::Worst;
 use crate::analysis::{Class, Family, KernelSum};
+use crate::units::Span;
 
 /// Longer runs are no chain over one tensor but a loop over many, such as an optimizer's: fusing saves launches, not
 /// memory traffic.
 const LONGEST_CHAIN: u64 = 16;
 
 /// Sums over the runs of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Runs {
     /// Kernels between the two products of attention: scale, mask, softmax, dropout.
     pub attention: KernelSum,
@@ -19,6 +21,9 @@ pub(super) struct Runs {
     pub chains: u64,
     /// All but the longest kernel of each such run, in nanoseconds: each run reads and writes the tensor once at least.
     pub fusable_ns: i64,
+    /// Where most time goes to such attention, and where fusing would save most.
+    pub worst_attention: Worst,
+    pub worst_chains: Worst,
 }
 
 /// The run at hand.
@@ -27,44 +32,50 @@ struct Run {
     after_product: bool,
     sum: KernelSum,
     longest_ns: i64,
+    /// From the start of its first to the end of its last kernel.
+    span: Option<Span>,
     softmax: bool,
     loss: bool,
 }
 
 /// Collects runs from the kernels of one stream, in order.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RunSweep {
     pub sums: Runs,
     run: Run,
 }
 
 impl RunSweep {
-    /// The next kernel of the stream.
-    pub fn add(&mut self, class: Class, traits: Traits, len_ns: i64) {
+    /// The next kernel of the stream, in step `step`.
+    pub fn add(&mut self, class: Class, traits: Traits, span: Span, step: Option<usize>) {
         match class {
             Class::Compute(Family::Elementwise | Family::Reduction | Family::Normalization | Family::CopyTranspose) => {
                 let run = &mut self.run;
-                run.sum.add(len_ns);
-                run.longest_ns = run.longest_ns.max(len_ns);
+                run.sum.add(span.len_ns());
+                run.longest_ns = run.longest_ns.max(span.len_ns());
+                run.span = Some(run.span.map_or(span, |whole| whole.hull(span)));
                 run.softmax |= traits.softmax;
                 run.loss |= traits.loss;
             }
-            Class::Compute(Family::Gemm) => self.close(true),
-            _ => self.close(false),
+            Class::Compute(Family::Gemm) => self.close(true, step),
+            _ => self.close(false, step),
         }
     }
 
     /// Ends the run at hand, before a matrix product or something else.
-    pub fn close(&mut self, before_product: bool) {
+    pub fn close(&mut self, before_product: bool, step: Option<usize>) {
         let run = std::mem::replace(&mut self.run, Run { after_product: before_product, ..Run::default() });
+        let Some(span) = run.span else { return };
         if run.softmax && !run.loss && run.after_product && before_product {
             self.sums.attention_passes += 1;
             self.sums.attention.count += run.sum.count;
             self.sums.attention.total_ns = self.sums.attention.total_ns.saturating_add(run.sum.total_ns);
+            self.sums.worst_attention.add(step, span, run.sum.total_ns);
         } else if (2..=LONGEST_CHAIN).contains(&run.sum.count) && !run.loss {
             self.sums.chains += 1;
             let saved = run.sum.total_ns.saturating_sub(run.longest_ns);
             self.sums.fusable_ns = self.sums.fusable_ns.saturating_add(saved);
+            self.sums.worst_chains.add(step, span, saved);
         }
     }
 }
@@ -75,10 +86,13 @@ mod tests {
 
     fn sweep(kernels: &[(Family, bool, i64)]) -> Runs {
         let mut sweep = RunSweep::default();
+        let mut now = 0;
         for (family, softmax, len) in kernels {
-            sweep.add(Class::Compute(*family), Traits { softmax: *softmax, ..Traits::default() }, *len);
+            let traits = Traits { softmax: *softmax, ..Traits::default() };
+            sweep.add(Class::Compute(*family), traits, Span::new(now, now + len), None);
+            now += len;
         }
-        sweep.close(false);
+        sweep.close(false, None);
         sweep.sums
     }
 
@@ -93,6 +107,8 @@ mod tests {
             (Family::Embedding, false, 5),
         ]);
         assert_eq!((runs.attention_passes, runs.attention.total_ns, runs.fusable_ns), (1, 30, 0));
+        let place = runs.worst_attention.into_places()[0];
+        assert_eq!((place.span, place.ns), (Span::new(50, 80), 30));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::names::{NameTraits, Traits};
 use super::runs::{RunSweep, Runs};
 use crate::analysis::places::Worst;
 use crate::analysis::scope::{Scope, Window};
-use crate::analysis::{Cause, Class, Classes, Collective, Family, KernelSum, Place, RankAnalysis, Thresholds};
+use crate::analysis::{Cause, Class, Classes, Collective, Family, KernelSum, RankAnalysis, Thresholds};
 use crate::trace::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Trace};
 use crate::units::Span;
 use std::collections::BTreeMap;
@@ -30,15 +30,15 @@ pub(super) struct CommWork {
     pub on_compute_stream_exposed_ns: i64,
     /// The most exposed collective of each window, summed, and the worst of them.
     pub tail_ns: i64,
-    pub tails: Vec<Place>,
+    pub tails: Worst,
     /// Idle time because of a synchronisation right behind a collective, in how many gaps, and the worst of them.
     pub sync_ns: i64,
     pub syncs: u64,
-    pub sync_places: Vec<Place>,
+    pub worst_syncs: Worst,
 }
 
 /// Kernels that compute.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ComputeWork {
     pub kernels: KernelSum,
     pub families: [KernelSum; Family::ALL.len()],
@@ -47,9 +47,11 @@ pub(super) struct ComputeWork {
     pub small_gap_ns: i64,
     /// Matrix products without tensor cores.
     pub simt: KernelSum,
+    pub worst_simt: Worst,
     /// Kernels with fewer blocks than the card has multiprocessors; the time weighted by the empty ones.
     pub small_grid: KernelSum,
     pub empty_ns: i64,
+    pub worst_grids: Worst,
     /// Kernels whose number of blocks is known.
     pub with_blocks: u64,
     /// Passes of fused attention.
@@ -68,6 +70,7 @@ pub(super) struct Work {
     pub copies: BTreeMap<CopyKind, CopySum>,
     /// Copies of more than [`SCALAR_BYTES`] whose call returned only when they were done.
     pub blocking: CopySum,
+    pub worst_blocking: Worst,
     /// Those of them from or to pageable memory.
     pub pageable: u64,
     /// Copies of at most [`SCALAR_BYTES`] to the host: `.item()` and the like.
@@ -98,14 +101,10 @@ impl Work {
             sm_count: sm_count.map_or(0, i64::from),
             work: Self::default(),
             runs: RunSweep::default(),
-            tails: Worst::default(),
-            syncs: Worst::default(),
         };
         scope.windows.iter().for_each(|window| pass.window(*window));
         let mut work = pass.work;
         work.compute.runs = pass.runs.sums;
-        work.comm.tails = pass.tails.into_places();
-        work.comm.sync_places = pass.syncs.into_places();
         work
     }
 }
@@ -120,8 +119,6 @@ struct Pass<'a> {
     sm_count: i64,
     work: Work,
     runs: RunSweep,
-    tails: Worst,
-    syncs: Worst,
 }
 
 /// The operation that has run longest so far.
@@ -157,20 +154,20 @@ impl Pass<'_> {
                         (tail_ns, tail) = (exposed_ns, Some(span));
                     }
                 }
-                Class::Copy => self.copy(op, span),
-                _ => self.compute(op, class, traits, span, gap),
+                Class::Copy => self.copy(op, span, window.step),
+                _ => self.compute(op, (class, traits), window.step, gap),
             }
             if self.primary == Some(ops.stream[op]) && class != Class::Copy {
-                self.runs.add(class, traits, span.len_ns());
+                self.runs.add(class, traits, span, window.step);
             }
             if reach.is_none_or(|r| span.end_ns > r.end_ns) {
                 reach = Some(Reach { end_ns: span.end_ns, is_comm: class.is_communication() });
             }
         }
-        self.runs.close(false);
+        self.runs.close(false, window.step);
         self.work.comm.tail_ns = self.work.comm.tail_ns.saturating_add(tail_ns);
         if let Some(span) = tail {
-            self.tails.add(window.step, span, tail_ns);
+            self.work.comm.tails.add(window.step, span, tail_ns);
         }
     }
 
@@ -179,7 +176,7 @@ impl Pass<'_> {
         if sync_ns > 0 {
             self.work.comm.sync_ns = self.work.comm.sync_ns.saturating_add(sync_ns);
             self.work.comm.syncs += 1;
-            self.syncs.add(window.step, gap, sync_ns);
+            self.work.comm.worst_syncs.add(window.step, gap, sync_ns);
         }
     }
 
@@ -201,7 +198,8 @@ impl Pass<'_> {
         exposed_ns
     }
 
-    fn compute(&mut self, op: usize, class: Class, traits: Traits, span: Span, gap: Option<Span>) {
+    fn compute(&mut self, op: usize, (class, traits): (Class, Traits), step: Option<usize>, gap: Option<Span>) {
+        let span = self.rank.ops.span(op);
         let len_ns = span.len_ns();
         let work = &mut self.work.compute;
         work.kernels.add(len_ns);
@@ -224,16 +222,20 @@ impl Pass<'_> {
                 sum.add(len_ns);
             }
         }
+        if traits.simt {
+            work.worst_simt.add(step, span, len_ns);
+        }
         let blocks = self.rank.ops.blocks_of(op).map(i64::from);
         work.with_blocks += u64::from(blocks.is_some());
         if let Some(blocks) = blocks.filter(|blocks| *blocks < self.sm_count) {
             work.small_grid.add(len_ns);
             let empty_ns = (len_ns as f64 * (self.sm_count - blocks) as f64 / self.sm_count as f64) as i64;
             work.empty_ns = work.empty_ns.saturating_add(empty_ns);
+            work.worst_grids.add(step, span, empty_ns);
         }
     }
 
-    fn copy(&mut self, op: usize, span: Span) {
+    fn copy(&mut self, op: usize, span: Span, step: Option<usize>) {
         let ops = &self.rank.ops;
         let OpKind::Memcpy(kind) = ops.kind[op] else { return };
         let bytes = ops.bytes_of(op as u32).unwrap_or(0);
@@ -247,6 +249,7 @@ impl Pass<'_> {
         let call_end_ns = ops.launch_of(op).and_then(|call| self.api_end_ns.get(call as usize));
         if !is_scalar && call_end_ns.is_some_and(|end| *end >= span.end_ns) {
             add(&mut self.work.blocking);
+            self.work.worst_blocking.add(step, span, span.len_ns());
             let ends = ops.copy_ends_of(op as u32);
             let is_pageable = |ends: CopyEnds| [ends.from, ends.to].contains(&MemoryKind::Pageable);
             self.work.pageable += u64::from(ends.is_some_and(is_pageable));
