@@ -110,6 +110,19 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
 }
 
+/// A count that may be a mean: whole and large numbers without decimals, others with one.
+pub fn count_or_mean(n: f64) -> String {
+    if !n.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    decimal(n, usize::from(n.fract().abs() >= 0.05 && n.abs() < 1000.0))
+}
+
+/// A difference of shares in percentage points.
+pub fn points(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1} points", fraction * 100.0) } else { UNKNOWN.to_owned() }
+}
+
 /// An amount of memory in powers of 1024: `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -265,6 +278,13 @@ mod tests {
         assert_eq!(count(12), "12");
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
+    }
+
+    #[test]
+    fn differences_of_shares_are_points_and_counts_may_be_means() {
+        assert_eq!((points(0.1234), points(f64::NAN)), ("12.3 points".to_owned(), "-".to_owned()));
+        assert_eq!((count_or_mean(12.0), count_or_mean(2.45)), ("12".to_owned(), "2.5".to_owned()));
+        assert_eq!((count_or_mean(1234.6), count_or_mean(f64::NAN)), ("1\u{2009}235".to_owned(), "-".to_owned()));
     }
 
     #[test]

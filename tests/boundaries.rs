@@ -75,6 +75,8 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("StringIds", &["nsys"]),
     ("egui", &["timeline", "app", "raster"]),
     ("eframe", &["app"]),
+    ("skrifa", &["raster"]),
+    ("vello_cpu", &["raster"]),
     ("rfd::", &["app"]),
     ("clap", &["cli", "main"]),
     ("println!", &["cli", "main"]),

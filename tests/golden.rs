@@ -6,6 +6,7 @@
 use stepscope::analysis::{Analysis, Params, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::report::{Capture, Form, Report, info_text, json, report_text};
+use stepscope::settings::params_for;
 use stepscope::sim::{JobConfig, simulate_to_dir};
 use stepscope::trace::Trace;
 
@@ -18,7 +19,12 @@ fn job() -> Vec<(Trace, Analysis)> {
         let mut trace = open(path, &LoadOptions::default(), &Progress::new()).unwrap();
         // The folder is another one in every run.
         trace.source.path = path.file_name().unwrap().into();
-        let analysis = analyze(&trace, &Params::default());
+        // The settings that the job comes with; their folder is another one in every run, too.
+        let mut params = params_for(path, &Params::default()).unwrap();
+        if let Some(experiment) = &mut params.experiment {
+            experiment.source = Some("stepscope.toml".into());
+        }
+        let analysis = analyze(&trace, &params);
         (trace, analysis)
     };
     job.files.iter().map(load).collect()

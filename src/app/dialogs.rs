@@ -101,6 +101,22 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .add_filter("PNG picture", &["png"])
             .save_file()
             .map(Command::SavePictureTo),
+        PathQuestion::Settings => dialog
+            .set_title("Load settings")
+            .add_filter("Settings", &["toml"])
+            .pick_file()
+            .map(Command::LoadSettingsFrom),
+        PathQuestion::SaveSettings => dialog
+            .set_title("Save settings")
+            .set_file_name(crate::settings::FILE_NAME)
+            .add_filter("Settings", &["toml"])
+            .save_file()
+            .map(Command::SaveSettingsTo),
+        PathQuestion::ModelConfig => dialog
+            .set_title("Load the model's config.json")
+            .add_filter("Hugging Face config", &["json"])
+            .pick_file()
+            .map(Command::LoadModelConfigFrom),
         PathQuestion::Report => {
             let dialog = dialog.set_title("Save report").set_file_name("stepscope-report.html");
             let with_filter = |dialog: rfd::FileDialog, form: Form| dialog.add_filter(form.text(), form.endings());

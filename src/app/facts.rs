@@ -3,7 +3,7 @@
 //! Computed once per selection. Cost: binary searches, plus a walk over the NVTX ranges that begin before the launch
 //! (at most [`NVTX_WALK`] of them).
 
-use crate::analysis::{Class, Part, Step, StepEdge};
+use crate::analysis::{Attribution, Class, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::Span;
@@ -43,6 +43,7 @@ impl Facts {
             Item::Op(rank, op) => op_facts(workspace, rank, op as usize),
             Item::Call(doc, process, call) => call_facts(workspace, doc, process, call),
             Item::Nvtx(doc, thread, at) => range_facts(workspace, doc, thread, at as usize, false),
+            Item::Projected(rank, attribution, at) => projected_facts(workspace, rank, attribution, at as usize),
             Item::Mark(doc, thread, at) => range_facts(workspace, doc, thread, at as usize, true),
             Item::Os(doc, thread, at) => os_facts(workspace, doc, thread, at as usize),
             Item::Idle(rank, gap) => idle_facts(workspace, rank, gap as usize),
@@ -104,6 +105,10 @@ fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
         facts.add("Bytes", format::bytes(bytes));
     }
     add_launch(&mut facts, trace, rank, op);
+    let path = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.ranges.path_text(trace, op));
+    if let Some(path) = path {
+        facts.add("NVTX path", path);
+    }
     Some(facts)
 }
 
@@ -122,10 +127,6 @@ fn add_launch(facts: &mut Facts, trace: &Trace, rank: &Rank, op: usize) {
     facts.add("From end of call to start", format::duration(start_ns.saturating_sub(span.end_ns)));
     if let Some(thread) = trace.thread_of_call(rank.process, call).and_then(|thread| trace.threads.get(thread)) {
         facts.add("Launching thread", thread_text(trace, thread));
-        let path = nvtx_path(trace, &thread.nvtx, span.start_ns);
-        if !path.is_empty() {
-            facts.add("NVTX path", path);
-        }
     }
 }
 
@@ -207,6 +208,47 @@ fn range_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize
     if let Some(category) = category.map(|name| trace.name(*name)).filter(|name| !name.is_empty()) {
         facts.add("Category", category);
     }
+    if !mark {
+        add_work(&mut facts, doc, thread_at, at as u32);
+    }
+    Some(facts)
+}
+
+/// What a range ran on each GPU of its process, and its forward or backward.
+fn add_work(facts: &mut Facts, doc: &Doc, thread: usize, at: u32) {
+    let trace = &doc.trace;
+    let process = trace.threads.get(thread).map(|t| t.process);
+    let own = trace.ranks.iter().zip(&doc.analysis.ranks).filter(|(rank, _)| Some(rank.process) == process);
+    for (rank, numbers) in own {
+        if let Some(range) = numbers.ranges.projection_of(trace, Attribution::Process, thread, at) {
+            let text = format!(
+                "{} from first start to last end, {} operations, {}",
+                format::duration(range.gpu.len_ns()),
+                format::count(u64::from(range.ops)),
+                rank_text(trace, rank),
+            );
+            facts.add("On the GPU", text);
+        }
+    }
+    let Some((end, other, range)) = linked_by_sequence(trace, thread, at) else { return };
+    let Some(ranges) = trace.threads.get(other).map(|thread| &thread.nvtx) else { return };
+    let name = ranges.name.get(range as usize).map_or("", |name| trace.name(*name));
+    let length = format::duration(ranges.span(range as usize).len_ns());
+    let what = match end {
+        Sequence::Forward => "Its forward",
+        Sequence::Backward => "Its backward",
+    };
+    facts.add(what, format!("{name}, {length}"));
+}
+
+/// A range as it ran on the GPU.
+fn projected_facts(workspace: &Workspace, id: RankId, attribution: Attribution, at: usize) -> Option<Facts> {
+    let (doc, _) = workspace.rank(id)?;
+    let ranges = &doc.analysis.ranks.get(id.rank)?.ranges;
+    let range = *ranges.projected(&doc.trace, attribution).get(at)?;
+    let mut facts = range_facts(workspace, id.doc, range.thread as usize, range.range as usize, false)?;
+    facts.kind = "NVTX range on the GPU";
+    facts.add("Operations belong to it by", attribution.text());
     Some(facts)
 }
 

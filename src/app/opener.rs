@@ -3,7 +3,9 @@
 use super::load::{OpenError, Opened, Opener, Watch, What};
 use crate::analysis::{Params, analyze};
 use crate::nsys::{self, LoadError, LoadOptions};
+use crate::settings::params_for;
 use crate::sim::Demo;
+use crate::trace::Warning;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,9 +38,14 @@ impl FileOpener {
         if let Ok(facts) = std::fs::metadata(path) {
             watch.file_bytes(facts.len());
         }
-        let trace = nsys::open(path, &LoadOptions::default(), &watch.reader).map_err(failure)?;
+        let mut trace = nsys::open(path, &LoadOptions::default(), &watch.reader).map_err(failure)?;
         watch.stage("Computing");
-        let analysis = analyze(&trace, &self.params);
+        // The capture is worth showing without its settings; that they were not used is said among its warnings.
+        let params = params_for(path, &self.params).unwrap_or_else(|error| {
+            trace.warnings.push(Warning { code: "settings-not-used", message: error.to_string(), count: 1 });
+            self.params.clone()
+        });
+        let analysis = analyze(&trace, &params);
         if watch.reader.is_cancelled() {
             return Err(OpenError::Cancelled);
         }

@@ -160,6 +160,11 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
         }
         PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
+        PathQuestion::Settings => ("Load settings", "Path of a settings file (TOML).", "Load"),
+        PathQuestion::SaveSettings => {
+            ("Save settings", "Path of the settings file to write, such as stepscope.toml beside the export.", "Save")
+        }
+        PathQuestion::ModelConfig => ("Load a model", "Path of a Hugging Face config.json.", "Load"),
         PathQuestion::Report => {
             ("Save report", "Path of the file to write; its ending decides: .html, .md, .txt, .json or .yaml.", "Save")
         }
@@ -205,6 +210,9 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
             let named = if path.extension().is_none() { path.with_extension("png") } else { path };
             Command::SavePictureTo(named)
         }
+        PathQuestion::Settings => Command::LoadSettingsFrom(clean(typed)),
+        PathQuestion::SaveSettings => Command::SaveSettingsTo(clean(typed)),
+        PathQuestion::ModelConfig => Command::LoadModelConfigFrom(clean(typed)),
         PathQuestion::Report => {
             let path = clean(typed);
             let named = if path.extension().is_none() { path.with_extension("html") } else { path };

@@ -6,7 +6,7 @@ use super::parts::{bar, explain, swatch};
 use super::step_chart;
 use crate::analysis::{Part, Partition};
 use crate::format;
-use crate::view::Command;
+use crate::view::{Command, Panel};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -21,6 +21,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     partition(ui, cx, &chosen);
     ui.add_space(12.0);
     step_chart::show(ui, cx, &chosen, out);
+    ui.add_space(8.0);
+    utilisation(ui, cx, out);
     ui.add_space(12.0);
     collectives(ui, cx, &chosen);
 }
@@ -35,6 +37,25 @@ fn no_ranks(ui: &mut Ui, cx: &Cx<'_>) {
          hold is on the timeline and under Capture."
     };
     ui.label(RichText::new(hint).weak());
+}
+
+/// MFU in a line, and the way to what it rests on.
+fn utilisation(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let mfu = &cx.workspace.mfu;
+    ui.horizontal_wrapped(|ui| {
+        ui.strong("MFU").on_hover_text("Model FLOPs per step / (step time x GPUs x peak).");
+        let (text, link) = match mfu.mfu {
+            Some(_) => (format::percent(mfu.mfu), "How it is computed"),
+            None => (format::UNKNOWN.to_owned(), "Say what was trained"),
+        };
+        ui.label(text);
+        if let Some(convention) = mfu.convention.filter(|_| mfu.mfu.is_some()) {
+            ui.label(RichText::new(convention.text()).small().weak()).on_hover_text(convention.about());
+        }
+        if ui.link(link).clicked() {
+            out.push(Command::ShowPanel(Panel::Mfu));
+        }
+    });
 }
 
 fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command>) {

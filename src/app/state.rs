@@ -6,6 +6,8 @@
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
+use crate::experiment::{Experiment, Model};
+use crate::settings::{self as settings_file, RunSettings, SettingsError};
 use crate::view::{Command, ViewState, Workspace};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -22,6 +24,12 @@ pub enum Effect {
     AskForReport,
     /// Ask for the folder of a conversion of this capture.
     AskForFolder(PathBuf),
+    /// Ask for a settings file.
+    AskForSettings,
+    /// Ask where settings go.
+    AskWhereToSaveSettings,
+    /// Ask for the `config.json` of a model.
+    AskForModelConfig,
     /// Write the current view to this file.
     WritePicture(PathBuf),
     /// Write the report to this file.
@@ -50,6 +58,12 @@ pub enum PathQuestion {
     Open,
     /// Write the picture there.
     Picture,
+    /// Load these settings.
+    Settings,
+    /// Write the settings there.
+    SaveSettings,
+    /// Take the model from this `config.json`.
+    ModelConfig,
     /// Write the report there.
     Report,
     /// Convert this capture into that folder.
@@ -87,6 +101,8 @@ pub struct AppState {
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
     opened: Vec<Opened>,
+    /// What the user said of the run in this window, in place of what came with the files.
+    said: Option<Experiment>,
 }
 
 impl AppState {
@@ -102,6 +118,7 @@ impl AppState {
             status: None,
             revision: 0,
             opened: Vec::new(),
+            said: None,
         };
         state.rebuild();
         state
@@ -128,6 +145,13 @@ impl AppState {
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
             Command::ToggleDetails => self.settings.details = !self.settings.details,
+            Command::SetExperiment(experiment) => self.describe(*experiment),
+            Command::LoadSettingsFrom(path) => self.load_settings(&path),
+            Command::SaveSettingsTo(path) => self.save_settings(&path),
+            Command::LoadModelConfigFrom(path) => self.load_model(path),
+            Command::LoadSettings => return Some(Effect::AskForSettings),
+            Command::SaveSettings => return Some(Effect::AskWhereToSaveSettings),
+            Command::LoadModelConfig => return Some(Effect::AskForModelConfig),
             Command::OpenDialog => return Some(Effect::AskForFiles),
             Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
             Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
@@ -215,6 +239,9 @@ impl AppState {
     /// Puts what is open on one axis and shows all of it.
     fn rebuild(&mut self) {
         self.workspace = Workspace::new(self.opened.iter().cloned());
+        if self.said.is_some() {
+            self.workspace.describe(self.said.clone());
+        }
         self.revision += 1;
         self.view = ViewState {
             theme: self.settings.theme,
@@ -228,7 +255,52 @@ impl AppState {
     fn close_all(&mut self) {
         self.jobs.cancel();
         self.opened.clear();
+        self.said = None;
         self.rebuild();
+    }
+
+    fn describe(&mut self, experiment: Experiment) {
+        self.said = Some(experiment.clone());
+        self.workspace.describe(Some(experiment));
+    }
+
+    fn load_settings(&mut self, path: &Path) {
+        match RunSettings::read(path) {
+            Ok(settings) => {
+                self.describe(settings.experiment);
+                self.status = Some(Message::done(format!("Loaded {}", path.display())));
+            }
+            Err(error) => self.refuse("The settings were not loaded", &error),
+        }
+    }
+
+    fn save_settings(&mut self, path: &Path) {
+        let mut experiment = self.workspace.experiment.clone().unwrap_or_default();
+        match settings_file::write(&experiment, path) {
+            Ok(()) => {
+                experiment.source = Some(path.to_owned());
+                self.describe(experiment);
+                self.status = Some(Message::done(format!("Saved {}", path.display())));
+            }
+            Err(error) => self.refuse("The settings were not saved", &error),
+        }
+    }
+
+    /// The model becomes that of the file; what else was said of the model is dropped with the old one.
+    fn load_model(&mut self, path: PathBuf) {
+        match settings_file::read_config(&path) {
+            Ok(model) => {
+                let mut experiment = self.workspace.experiment.clone().unwrap_or_default();
+                let from_config = Some(Box::new(model));
+                experiment.model = Model { config: Some(path), from_config, ..Model::default() };
+                self.describe(experiment);
+            }
+            Err(error) => self.refuse("The model was not loaded", &error),
+        }
+    }
+
+    fn refuse(&mut self, title: &str, error: &SettingsError) {
+        self.notices.push_back(Notice { title: title.to_owned(), message: error.to_string(), convert: None });
     }
 
     fn toggle(&mut self, overlay: Overlay) {

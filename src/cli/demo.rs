@@ -31,6 +31,7 @@ pub(super) fn write(options: &Demo) -> Result<(), CliError> {
         let bytes = std::fs::metadata(path).map_or(0, |facts| facts.len());
         text.push_str(&format!("{}  {}\n", path.display(), format::bytes(bytes)));
     }
+    text.push_str(&format!("{}  what was trained, for MFU\n", job.settings.display()));
     print(&text)
 }
 

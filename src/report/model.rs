@@ -224,12 +224,13 @@ impl Report {
     /// The report of some captures of the run that `experiment` describes.
     pub fn with_experiment(captures: &[Capture<'_>], experiment: Option<&Experiment>) -> Self {
         let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
+        let mfu = Mfu::of(&pairs, experiment);
         let of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
             let top = |at: usize| top_kernel(c.trace, at, &c.analysis.classes);
             let of = |(at, (rank, numbers))| RankReport {
                 top_kernel: top(at).map(|(name, sum)| NamedSum::of(c.trace, name, sum)),
-                ..RankReport::of(c.trace, rank, numbers)
+                ..RankReport::of(c.trace, rank, numbers, mfu.mfu)
             };
             ranks.enumerate().map(of).collect::<Vec<_>>()
         };
@@ -240,8 +241,8 @@ impl Report {
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
             experiment: experiment.cloned(),
-            mfu: MfuReport::of(Mfu::of(&pairs, experiment)),
-            guide: guide_lines(captures, false),
+            guide: guide_lines(captures, mfu.mfu.is_some()),
+            mfu: MfuReport::of(mfu),
         }
     }
 }
@@ -291,7 +292,7 @@ impl NamedSum {
 }
 
 impl RankReport {
-    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis) -> Self {
+    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let process = trace.processes.get(rank.process);
         let steps = numbers.steps.as_ref();
         let stream = |at: usize| rank.streams.get(at).map(|s| s.id);
@@ -335,7 +336,7 @@ impl RankReport {
             ranges: RangesReport::of(trace, rank, numbers),
             comm: CommReport::of(trace, rank, numbers),
             launch: LaunchReport::of(trace, rank, numbers),
-            verdict: VerdictReport::of(trace, rank, numbers),
+            verdict: VerdictReport::of(numbers, mfu),
         }
     }
 }

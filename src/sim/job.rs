@@ -5,9 +5,10 @@ use super::config::JobConfig;
 use super::engine::{Engine, Ids};
 use super::kernels::Catalog;
 use super::record::{Batch, Sink};
+use super::run_settings::FILE_NAME;
 use super::strings::Strings;
 use super::truth::Truth;
-use crate::nsys::write::{CaptureInfo, ExportWriter, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo};
+use crate::nsys::write::{CaptureInfo, ExportWriter, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo, WriteError};
 use std::path::{Path, PathBuf};
 
 /// A job on disk.
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct Job {
     /// The exports: one per rank in order, or one for all.
     pub files: Vec<PathBuf>,
+    /// What a user would say of the run, beside them.
+    pub settings: PathBuf,
     /// What is true of it.
     pub truth: Truth,
 }
@@ -33,7 +36,8 @@ pub fn simulate(cfg: &JobConfig, sink: &mut dyn Sink, progress: &mut dyn FnMut(f
     Engine::new(cfg, &catalog, &strings).run_job(sink, progress)
 }
 
-/// Runs a job and writes `rank0.sqlite`, `rank1.sqlite` and so on into `dir`, or `job.sqlite` with all ranks.
+/// Runs a job and writes `rank0.sqlite`, `rank1.sqlite` and so on into `dir`, or `job.sqlite` with all ranks, and the
+/// settings `stepscope.toml` that go with it.
 ///
 /// The folder is created when it is missing. Files appear complete or not at all.
 ///
@@ -47,6 +51,10 @@ pub fn simulate_to_dir(
 ) -> Result<Job, SimError> {
     cfg.check()?;
     std::fs::create_dir_all(dir).map_err(|error| SimError::Folder { path: dir.to_owned(), error })?;
+    let settings = dir.join(FILE_NAME);
+    if settings.exists() && !overwrite {
+        return Err(WriteError::Exists(settings).into());
+    }
     let catalog = Catalog::of(cfg);
     let strings = Strings::of(&catalog);
     let names: Vec<String> = if cfg.one_file {
@@ -64,7 +72,9 @@ pub fn simulate_to_dir(
         let ranks = if cfg.one_file { 0..cfg.ranks } else { at as u32..at as u32 + 1 };
         paths.push(writer.finish(&capture_info(cfg, &truth, ranks, end_ns))?);
     }
-    Ok(Job { files: paths, truth })
+    let written = std::fs::write(&settings, cfg.run_settings());
+    written.map_err(|error| SimError::Settings { path: settings.clone(), error })?;
+    Ok(Job { files: paths, settings, truth })
 }
 
 /// Exports being written.

@@ -21,6 +21,7 @@ mod presets;
 mod program;
 mod record;
 mod rng;
+mod run_settings;
 mod schedule;
 mod settings;
 mod strings;
@@ -61,6 +62,14 @@ pub enum SimError {
     #[error("cannot create the folder {}: {error}", path.display())]
     Folder {
         /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The settings file cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Settings {
+        /// The file.
         path: PathBuf,
         /// What the system said.
         error: std::io::Error,

@@ -23,6 +23,14 @@ pub fn safe(name: &str) -> String {
     format::one_line(name, NAME_LIMIT)
 }
 
+/// The end of a path of names, where its inner ranges are, on one line.
+pub fn tail(path: &str) -> String {
+    const CHARS: usize = 72;
+    let skipped = path.chars().count().saturating_sub(CHARS);
+    let shown: String = path.chars().skip(skipped).collect();
+    safe(&if skipped > 0 { format!("…{shown}") } else { shown })
+}
+
 /// Name and duration of the slice at index `at` of the table behind `key`.
 pub fn text_of(workspace: &Workspace, key: RowsKey, at: u32, span: Span) -> (String, String) {
     let name = key.item(workspace, at).map(|item| name_of(workspace, item)).unwrap_or_default();
@@ -57,7 +65,10 @@ fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Optio
             let name = trace.processes.get(process)?.api.name.get(call as usize)?;
             Cow::Borrowed(format::call_name(trace.name(*name)))
         }
-        Item::Nvtx(_, thread, at) => Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?)),
+        Item::Nvtx(..) | Item::Projected(..) => {
+            let (thread, at) = item.range(workspace)?;
+            Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?))
+        }
         Item::Mark(_, thread, at) => {
             Cow::Borrowed(trace.name(*trace.threads.get(thread)?.marks.name.get(at as usize)?))
         }

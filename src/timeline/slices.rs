@@ -1,7 +1,7 @@
 //! One way to read start, end and ink of anything that a lane shows, without copying it.
 
 use super::ink::Ink;
-use crate::analysis::{Classes, Coverage};
+use crate::analysis::{Classes, Coverage, Projected};
 use crate::trace::{CallTable, OpTable, RangeTable};
 use crate::units::Span;
 
@@ -85,6 +85,23 @@ impl Slices for Ranges<'_> {
 
     fn end_ns(&self, at: u32) -> i64 {
         read(&self.0.end_ns, at)
+    }
+
+    fn ink(&self, _at: u32) -> Ink {
+        Ink::NVTX
+    }
+}
+
+/// NVTX ranges as they ran on the GPU.
+pub struct Projection<'a>(pub &'a [Projected]);
+
+impl Slices for Projection<'_> {
+    fn start_ns(&self, at: u32) -> i64 {
+        self.0.get(at as usize).map_or(0, |range| range.gpu.start_ns)
+    }
+
+    fn end_ns(&self, at: u32) -> i64 {
+        self.0.get(at as usize).map_or(0, |range| range.gpu.end_ns)
     }
 
     fn ink(&self, _at: u32) -> Ink {

@@ -8,7 +8,7 @@ use super::label::{self, Texts};
 use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
 use super::ruler;
-use crate::analysis::{Class, Part};
+use crate::analysis::{Attribution, Class, Part};
 use crate::format;
 use crate::trace::{OpKind, Trace};
 use crate::units::{self, Span};
@@ -40,7 +40,7 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let (what, mut lines) = match hit.item {
         Item::Op(..) | Item::Step(..) => ("operations", vec![("Busy", share), longest]),
         Item::Idle(..) => ("gaps", vec![("Idle", share), ("Longest", length)]),
-        Item::Nvtx(..) => ("ranges", vec![("Covered", share), longest]),
+        Item::Nvtx(..) | Item::Projected(..) => ("ranges", vec![("Covered", share), longest]),
         Item::Call(..) | Item::Os(..) => ("calls", vec![("Busy", share), longest]),
         Item::Mark(..) => ("marks", vec![("First", name)]),
     };
@@ -60,6 +60,7 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Compute(_) => "kernels that compute, fused kernels and graph blocks; opens to streams",
         LaneKey::Communication(_) => "communication kernels; hatched while no compute kernel runs",
         LaneKey::Copies(_) => "memory copies and fills",
+        LaneKey::Projection(_, attribution) => attribution.definition(),
         LaneKey::Idle(_) => "idle gaps of the GPU above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
@@ -112,7 +113,11 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
                 lines.push(("Thread", thread_name(trace, thread)));
             }
         }
-        Item::Nvtx(_, thread, at) => {
+        Item::Nvtx(..) | Item::Projected(..) => {
+            let Some((thread, at)) = item.range(workspace) else { return };
+            if let Item::Projected(id, attribution, projected) = item {
+                projection(workspace, id, attribution, projected as usize, lines);
+            }
             lines.push(("Thread", thread_name(trace, thread)));
             let table = trace.threads.get(thread).map(|t| &t.nvtx);
             let domain = table.and_then(|t| t.domain.get(at as usize)).and_then(|d| trace.domains.get(*d as usize));
@@ -132,6 +137,25 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
         }
         Item::Idle(..) => {}
     }
+}
+
+/// What a range ran.
+fn projection(
+    workspace: &Workspace,
+    id: RankId,
+    attribution: Attribution,
+    at: usize,
+    lines: &mut Vec<(&'static str, String)>,
+) {
+    let Some(doc) = workspace.docs.get(id.doc) else { return };
+    let Some(numbers) = doc.analysis.ranks.get(id.rank) else { return };
+    let Some(range) = numbers.ranges.projected(&doc.trace, attribution).get(at) else { return };
+    let ranges = doc.trace.threads.get(range.thread as usize).map(|thread| &thread.nvtx);
+    if let Some(ranges) = ranges.filter(|ranges| (range.range as usize) < ranges.len()) {
+        lines.push(("On the host", format::duration(ranges.span(range.range as usize).len_ns())));
+    }
+    let ops = format::count(u64::from(range.ops));
+    lines.push(("Ran", format!("{ops} operations, {}", attribution.text())));
 }
 
 fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'static str, String)>) {
@@ -159,6 +183,9 @@ fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'st
             }
         }
         None => lines.push(("Launched", "launch not recorded".to_owned())),
+    }
+    if let Some(path) = doc.analysis.ranks.get(id.rank).map(|numbers| numbers.ranges.path_text(&doc.trace, op)) {
+        lines.extend(path.map(|path| ("NVTX", label::tail(&path))));
     }
 }
 

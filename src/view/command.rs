@@ -1,6 +1,8 @@
 //! Everything that can change what the window shows.
 
 use super::{Item, LaneKey, Panel, RankId, Theme};
+use crate::analysis::Attribution;
+use crate::experiment::Experiment;
 use crate::units::Span;
 use std::path::PathBuf;
 
@@ -46,6 +48,8 @@ pub enum Command {
     ToggleMarks,
     /// Switches NVTX rows.
     ToggleNvtx,
+    /// Chooses which operations belong to an NVTX range.
+    SetAttribution(Attribution),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.
@@ -81,6 +85,20 @@ pub enum Command {
         /// Where the export goes.
         folder: PathBuf,
     },
+    /// Says what was trained, in place of what was said before.
+    SetExperiment(Box<Experiment>),
+    /// Asks for a settings file to load.
+    LoadSettings,
+    /// Loads what was trained from this settings file.
+    LoadSettingsFrom(PathBuf),
+    /// Asks where to write what was trained.
+    SaveSettings,
+    /// Writes what was trained to this settings file.
+    SaveSettingsTo(PathBuf),
+    /// Asks for the `config.json` of a model.
+    LoadModelConfig,
+    /// Takes the model from this `config.json`.
+    LoadModelConfigFrom(PathBuf),
     /// Writes the current view to this file.
     SavePictureTo(PathBuf),
     /// Writes the report to this file, in the form that its ending tells.

@@ -1,6 +1,7 @@
 //! The open documents on one time axis.
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Mfu};
+use crate::experiment::Experiment;
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
 use std::sync::Arc;
@@ -49,6 +50,10 @@ pub struct Workspace {
     pub docs: Vec<Doc>,
     /// What puts them on one axis.
     pub clock: Clock,
+    /// What the user says of the run: of the first document that came with settings, until [`Workspace::describe`].
+    pub experiment: Option<Experiment>,
+    /// Utilisation of the job.
+    pub mfu: Mfu,
 }
 
 impl Workspace {
@@ -63,13 +68,26 @@ impl Workspace {
             let wall_ns = doc.trace.source.utc_epoch_ns.filter(|_| clock == Clock::Wall);
             doc.offset_ns = wall_ns.unwrap_or(own_start_ns);
         }
-        let mut workspace = Self { docs, clock };
+        let mut workspace = Self { docs, clock, ..Self::default() };
         if let Some(span) = workspace.span() {
             for doc in &mut workspace.docs {
                 doc.offset_ns = doc.offset_ns.saturating_sub(span.start_ns);
             }
         }
+        let experiment = Mfu::experiment_of(&workspace.captures()).cloned();
+        workspace.describe(experiment);
         workspace
+    }
+
+    /// Says what was trained; everything that follows from it is computed anew.
+    pub fn describe(&mut self, experiment: Option<Experiment>) {
+        self.mfu = Mfu::of(&self.captures(), experiment.as_ref());
+        self.experiment = experiment;
+    }
+
+    /// Traces and numbers of all documents.
+    fn captures(&self) -> Vec<(&Trace, &Analysis)> {
+        self.docs.iter().map(|doc| (doc.trace.as_ref(), doc.analysis.as_ref())).collect()
     }
 
     /// From the first to the last event of any document, in axis time.

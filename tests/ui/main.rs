@@ -2,10 +2,12 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod guide;
 mod harness;
 mod job;
 mod loading;
 mod panels;
 mod pictures;
+mod ranges;
 mod screens;
 mod shortcuts;

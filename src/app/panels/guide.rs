@@ -12,7 +12,7 @@ use egui::{Label, RichText, Role, Ui, WidgetInfo};
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
 pub struct GuideCache {
-    lines: Option<(u64, Vec<GuideLine>)>,
+    lines: Option<((u64, bool), Vec<GuideLine>)>,
     /// What was chosen for the next recording.
     pub recipe: Recipe,
 }
@@ -30,11 +30,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut GuideCache, out: &mut Vec<Comm
 
 /// The checklist for what is open.
 fn checklist(ui: &mut Ui, cx: &Cx<'_>, cache: &mut GuideCache, out: &mut Vec<Command>) {
-    if cache.lines.as_ref().is_none_or(|(revision, _)| *revision != cx.revision) {
+    let known = (cx.revision, cx.workspace.mfu.mfu.is_some());
+    if cache.lines.as_ref().is_none_or(|(of, _)| *of != known) {
         let docs = &cx.workspace.docs;
         let captures: Vec<Capture<'_>> =
             docs.iter().map(|doc| Capture { trace: &doc.trace, analysis: &doc.analysis }).collect();
-        cache.lines = Some((cx.revision, guide_lines(&captures, false)));
+        cache.lines = Some((known, guide_lines(&captures, known.1)));
     }
     let Some((_, lines)) = &cache.lines else { return };
     let mut stage = None;
@@ -65,13 +66,13 @@ fn point(ui: &mut Ui, palette: &Palette, line: &GuideLine, out: &mut Vec<Command
             let faint = line.state == GuideState::NotApplicable;
             ui.add(Label::new(if faint { title.weak() } else { title }).wrap());
             ui.add(Label::new(RichText::new(&line.reason).small().weak()).wrap());
-            if let Some(how) = line.how {
+            if let Some(how) = &line.how {
                 ui.add(Label::new(RichText::new(how).small()).wrap().selectable(true));
             }
-            if let Some((name, command)) = link(line).filter(|_| line.how.is_some()) {
-                if ui.link(RichText::new(name).small()).clicked() {
-                    out.push(command);
-                }
+            if let Some((name, command)) = link(line).filter(|_| line.how.is_some())
+                && ui.link(RichText::new(name).small()).clicked()
+            {
+                out.push(command);
             }
             ui.add_space(4.0);
         });
