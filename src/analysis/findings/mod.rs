@@ -105,7 +105,7 @@ impl Finding {
 
     /// A warning, whatever its size.
     #[must_use]
-    pub(super) const fn as_warning(mut self) -> Self {
+    pub(super) const fn made_warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
