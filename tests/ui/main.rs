@@ -5,6 +5,7 @@
 mod harness;
 mod job;
 mod loading;
+mod mfu;
 mod panels;
 mod pictures;
 mod screens;
