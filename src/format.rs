@@ -110,6 +110,19 @@ pub fn percent(fraction: Option<f64>) -> String {
     fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
 }
 
+/// A count that may be a mean: whole and large numbers without decimals, others with one.
+pub fn count_or_mean(n: f64) -> String {
+    if !n.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    decimal(n, usize::from(n.fract().abs() >= 0.05 && n.abs() < 1000.0))
+}
+
+/// A difference of shares in percentage points.
+pub fn points(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1} points", fraction * 100.0) } else { UNKNOWN.to_owned() }
+}
+
 /// An amount of memory in powers of 1024: `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -143,14 +156,6 @@ pub fn communicator(id: u64) -> String {
 /// A mean of counts with one decimal; [`UNKNOWN`] when there is none.
 pub fn mean_count(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
-}
-
-/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
-pub fn call_name(name: &str) -> &str {
-    match name.rsplit_once("_v") {
-        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => name,
-    }
 }
 
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
@@ -268,6 +273,13 @@ mod tests {
     }
 
     #[test]
+    fn differences_of_shares_are_points_and_counts_may_be_means() {
+        assert_eq!((points(0.1234), points(f64::NAN)), ("12.3 points".to_owned(), "-".to_owned()));
+        assert_eq!((count_or_mean(12.0), count_or_mean(2.45)), ("12".to_owned(), "2.5".to_owned()));
+        assert_eq!((count_or_mean(1234.6), count_or_mean(f64::NAN)), ("1\u{2009}235".to_owned(), "-".to_owned()));
+    }
+
+    #[test]
     fn amounts_take_the_prefix_that_fits() {
         assert_eq!(amount(Some(49_152e9), "FLOP"), "49.15 TFLOP");
         assert_eq!(amount(Some(125e6), ""), "125.0 M");
@@ -309,13 +321,6 @@ mod tests {
         for (word, quoted) in cases {
             assert_eq!(shell_word(word), quoted);
         }
-    }
-
-    #[test]
-    fn call_names_lose_their_version_only() {
-        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
-        assert_eq!(call_name("cuda_vector"), "cuda_vector");
-        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
     }
 
     #[test]

@@ -57,6 +57,11 @@ pub fn share(part_ns: i64, whole_ns: i64) -> Option<f64> {
     (whole_ns > 0).then(|| part_ns as f64 / whole_ns as f64)
 }
 
+/// Nanoseconds in seconds.
+pub fn seconds(ns: f64) -> f64 {
+    ns / 1e9
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

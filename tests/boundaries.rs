@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stats", &["analysis", "trace", "units"]),
     ("report", &["analysis", "experiment", "format", "stats", "trace", "units"]),
     ("view", &["analysis", "experiment", "trace", "units"]),
-    ("timeline", &["view", "analysis", "format", "trace", "units"]),
+    ("timeline", &["view", "analysis", "format", "report", "trace", "units"]),
     ("raster", &[]),
     (
         "app",
@@ -75,6 +75,8 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("StringIds", &["nsys"]),
     ("egui", &["timeline", "app", "raster"]),
     ("eframe", &["app"]),
+    ("skrifa", &["raster"]),
+    ("vello_cpu", &["raster"]),
     ("rfd::", &["app"]),
     ("clap", &["cli", "main"]),
     ("println!", &["cli", "main"]),

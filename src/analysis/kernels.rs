@@ -16,7 +16,7 @@ pub struct KernelSum {
 }
 
 impl KernelSum {
-    fn add(&mut self, len_ns: i64) {
+    pub(super) fn add(&mut self, len_ns: i64) {
         self.count += 1;
         // Durations overlap, so their sum has no bound; only damaged files come near the limit.
         self.total_ns = self.total_ns.saturating_add(len_ns);

@@ -25,6 +25,10 @@ pub enum Limit {
     OneRank,
     /// Some operations have no launch.
     MissingLaunches,
+    /// No samples of what the CPU ran.
+    NoCpuSamples,
+    /// Ranges of domains that have no name.
+    UnnamedDomains,
 }
 
 impl Limit {
@@ -41,9 +45,18 @@ impl Limit {
             }
             Self::GraphBlocks => "CUDA graphs were recorded as one block each: the kernels inside are not recorded.",
             Self::NoOsRuntime => "No OS runtime calls were recorded: waiting of host threads has no name.",
-            Self::OneRank => "One rank only: how much of a collective was waiting for other ranks is unknown.",
+            Self::OneRank => {
+                "One rank only: how much of a collective was waiting for other ranks is unknown, and with it which rank \
+                 is late, whether a card is slow, and whether pipeline stages or experts are uneven."
+            }
             Self::MissingLaunches => {
                 "Some GPU operations have no launching call (cut off by the capture's window): they belong to no step."
+            }
+            Self::NoCpuSamples => {
+                "No samples of the CPU were recorded: which Python or C++ code ran between two CUDA calls is unknown."
+            }
+            Self::UnnamedDomains => {
+                "Some NVTX ranges belong to domains without a name: which library made them is unknown."
             }
         }
     }
@@ -58,6 +71,8 @@ impl Limit {
             Self::NoOsRuntime => flags::WITH_OS,
             Self::OneRank => "record every rank (one report each) and open them together",
             Self::MissingLaunches => flags::BETWEEN_STEPS,
+            Self::NoCpuSamples => flags::WITH_SAMPLES,
+            Self::UnnamedDomains => "start the capture with the program, so that domains are named inside it",
         }
     }
 
@@ -79,6 +94,8 @@ impl Limit {
             (Self::MissingLaunches, has_calls && unlaunched),
             (Self::OneRank, trace.ranks.len() == 1),
             (Self::NoOsRuntime, trace.threads.iter().all(|t| t.os.is_empty())),
+            (Self::NoCpuSamples, has_gpu_work && !trace.source.cpu_samples),
+            (Self::UnnamedDomains, !trace.unnamed_domains.is_empty()),
         ];
         checks.into_iter().filter(|(_, holds)| *holds).map(|(limit, _)| limit).collect()
     }

@@ -1,10 +1,13 @@
 //! From a trace to numbers: pure functions, no input or output, no text for people, no egui.
 
+mod area;
 mod call_kind;
 mod cause;
 mod classify;
 mod comm;
+mod condition;
 mod coverage;
+mod findings;
 mod guide;
 mod idle;
 mod intervals;
@@ -17,13 +20,19 @@ mod overlaps;
 mod part;
 mod partition;
 mod period;
+mod pipeline;
+mod places;
 mod ranges;
 mod rank;
 mod rules;
+mod scope;
 mod step_names;
 mod steps;
 mod thresholds;
+mod top;
+mod verdict;
 
+pub use area::Area;
 pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
@@ -31,7 +40,9 @@ pub use comm::{
     Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
     Sizes, Variant, VariantSum,
 };
+pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
+pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernels::{KernelSum, KernelSums};
@@ -44,14 +55,19 @@ pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;
+pub use pipeline::{Bubble, Pipeline};
+pub use places::Place;
 pub use ranges::{
-    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, group_name,
-    linked_by_sequence, project, same_thread_rows, sequence_number,
+    Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
+    group_name, linked_by_sequence, project, same_thread_rows, sequence_number,
 };
 pub use rank::{CollectiveSum, Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
+pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;
+pub use top::top_kernel;
+pub use verdict::{Losses, Verdict};
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;
@@ -85,8 +101,16 @@ pub struct Analysis {
 /// Computes everything about `trace`.
 pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
     let classes = Classes::of(trace, &params.rules);
-    let ranks: Vec<RankAnalysis> =
+    let mut ranks: Vec<RankAnalysis> =
         (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
+    diagnose(trace, &classes, &mut ranks, params);
     let limits = Limit::of(trace, &ranks);
     Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
+}
+
+/// Judges every rank anew, for example after the user's description of the run has changed.
+pub fn diagnose(trace: &Trace, classes: &Classes, ranks: &mut [RankAnalysis], params: &Params) {
+    for (at, rank) in ranks.iter_mut().enumerate().take(trace.ranks.len()) {
+        rank.diagnosis = Diagnosis::of(trace, at, classes, rank, params);
+    }
 }

@@ -3,8 +3,8 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Attribution, Class, Classes, Collective, Communication, Coverage, Idle, KernelSums, Launches, Overlaps, Params,
-    Partition, Ranges, Steps, intervals,
+    Attribution, Class, Classes, Collective, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps,
+    Params, Partition, Ranges, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
@@ -58,6 +58,8 @@ pub struct RankAnalysis {
     pub idle: Idle,
     /// How its work was launched.
     pub launches: Launches,
+    /// What its step is bound by, and what was found.
+    pub diagnosis: Diagnosis,
     /// The NVTX ranges of its process and what they ran on it.
     pub ranges: Ranges,
 }
@@ -102,7 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::of(trace, rank, classes, &exposed, None),
+            communication: Communication::of(trace, rank, classes, &exposed, params.experiment.as_ref()),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -114,6 +116,7 @@ impl RankAnalysis {
             overlaps: Overlaps::default(),
             idle: Idle::default(),
             launches: Launches::default(),
+            diagnosis: Diagnosis::default(),
             ranges: Ranges::default(),
         };
         numbers.steps = Steps::find(trace, rank, &numbers, &params.steps);

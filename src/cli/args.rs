@@ -47,7 +47,8 @@ pub enum Command {
     /// What is in an export: versions, ranks, GPUs, tables, span, warnings, and what it cannot answer.
     Info(Files),
     /// Where the time went, per rank and per step.
-    Report(Files),
+    #[command(after_long_help = super::report::help())]
+    Report(ReportArgs),
     /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
     #[command(after_long_help = crate::report::stats_help())]
     Stats(Stats),
@@ -102,6 +103,36 @@ pub struct Stats {
     /// Count only what overlaps this span, as times since the file's first event: 10ms..25.5ms.
     #[arg(long, value_name = "A..B")]
     pub span: Option<String>,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The report, its form, and conditions on it.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// Exports (.sqlite).
+    pub exports: Vec<PathBuf>,
+    /// JSON: every number; times are integer nanoseconds on the export's own clock.
+    #[arg(long, group = "form")]
+    pub json: bool,
+    /// YAML: notes of the experiment to keep beside the run.
+    #[arg(long, group = "form")]
+    pub yaml: bool,
+    /// Markdown: a document with tables.
+    #[arg(long, group = "form")]
+    pub markdown: bool,
+    /// HTML: a page of its own with tables and pictures.
+    #[arg(long, group = "form")]
+    pub html: bool,
+    /// Write to this file; without a form its ending decides: .txt, .json, .yaml, .md, .html. A report that is there is
+    /// replaced, any other file is not.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End with exit code 1 when this holds on any rank, such as 'exposed > 10%'; may be given many times (--help lists
+    /// the metrics).
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
     /// How the exports are read.
     #[command(flatten)]
     pub reading: Reading,

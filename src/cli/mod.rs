@@ -11,6 +11,7 @@ mod load;
 mod progress;
 #[cfg(feature = "gui")]
 mod render;
+mod report;
 mod run;
 mod span;
 mod stats;

@@ -2,10 +2,10 @@
 
 use super::args::{Args, Command, Files, Reading};
 use super::load::{Loaded, load};
-use super::{bench, capture_help, demo, stats};
+use super::{bench, capture_help, demo, report as report_command, stats};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
-use crate::report::{self, Capture, Report};
+use crate::report::{self, Capture, Report, SaveError};
 use crate::settings::SettingsError;
 use crate::sim::{Demo, SimError};
 use std::io::{ErrorKind, Write as _};
@@ -39,12 +39,28 @@ pub enum CliError {
     /// The settings file is not right.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// The report could not be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// Conditions of --fail-if hold; the report was written all the same.
+    #[error("{}", .0.join("\nstepscope: "))]
+    ConditionMet(Vec<String>),
     /// The window ended with an error.
     #[error("{0}")]
     Window(String),
     /// The answer could not be printed.
     #[error("cannot print: {0}")]
     Print(std::io::Error),
+}
+
+impl CliError {
+    /// Exit code of the program: 1 when a condition of --fail-if holds, else 2.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::ConditionMet(_) => 1,
+            _ => 2,
+        }
+    }
 }
 
 /// Does what was typed.
@@ -55,7 +71,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     match &args.command {
         None => check_words(&args.exports).and_then(|()| window(&args.exports, &args.reading)),
         Some(Command::Info(files)) => info(files),
-        Some(Command::Report(files)) => report(files),
+        Some(Command::Report(options)) => report_command::report(options),
         Some(Command::Stats(options)) => stats::stats(options),
         Some(Command::Render(picture)) => render(picture),
         Some(Command::Demo(job)) => demo::write(job),
@@ -84,7 +100,7 @@ pub(super) fn needed(exports: &[PathBuf], command: &str) -> Result<(), CliError>
     Ok(())
 }
 
-fn captures(loaded: &[Loaded]) -> Vec<Capture<'_>> {
+pub(super) fn captures(loaded: &[Loaded]) -> Vec<Capture<'_>> {
     loaded.iter().map(Loaded::capture).collect()
 }
 
@@ -98,13 +114,6 @@ fn info(files: &Files) -> Result<(), CliError> {
     let loaded = load(&files.exports, &files.reading)?;
     let captures = captures(&loaded);
     print(&if files.json { json(&captures)? } else { report::info_text(&captures) })
-}
-
-fn report(files: &Files) -> Result<(), CliError> {
-    needed(&files.exports, "report")?;
-    let loaded = load(&files.exports, &files.reading)?;
-    let captures = captures(&loaded);
-    print(&if files.json { json(&captures)? } else { report::report_text(&captures) })
 }
 
 /// A word where a file was expected is most likely a command with a slip of the hand.

@@ -46,7 +46,10 @@ pub(crate) static KERNEL: TableSpec = TableSpec {
     columns: op_columns![
         wanted("shortName", "kernels are shown by their full names"),
         wanted("demangledName", "kernels are shown without template arguments"),
-        spare("mangledName")
+        spare("mangledName"),
+        spare("gridX"),
+        spare("gridY"),
+        spare("gridZ")
     ],
 };
 
@@ -174,11 +177,18 @@ pub(crate) fn read_kernels(load: &mut Load<'_>) -> Result<(), LoadError> {
         for row in 0..batch.len() {
             let Some(op) = tally.op(sink, batch, row, OpKind::Kernel) else { continue };
             let (short, full) = kernel_names(sink, batch, row);
-            sink.builder.op(RawOp { short, full, ..op });
+            sink.builder.kernel(RawOp { short, full, ..op }, blocks(batch, row));
         }
     })?;
     tally.report(load, &KERNEL);
     Ok(())
+}
+
+/// Thread blocks of a kernel, at most as many as the model counts; 0 when the file does not tell.
+fn blocks(batch: &Batch, row: usize) -> u16 {
+    let side = |at: usize| batch.int(OWN + 3 + at, row).and_then(|n| u64::try_from(n).ok());
+    let blocks = side(0).zip(side(1)).zip(side(2)).map(|((x, y), z)| x.saturating_mul(y).saturating_mul(z));
+    blocks.map_or(0, |blocks| u16::try_from(blocks).unwrap_or(u16::MAX))
 }
 
 /// Short and full name; each stands in for the other, the mangled name for both.

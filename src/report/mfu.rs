@@ -156,6 +156,11 @@ impl MfuReport {
         }
     }
 
+    /// The numbers, when the user says anything of the run.
+    pub(super) fn numbers(&self) -> Option<&Mfu> {
+        self.numbers.has_experiment.then_some(&self.numbers)
+    }
+
     /// The section as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::from("\nMFU\n");
@@ -357,6 +362,11 @@ pub fn peak_source(peak: &Peak) -> String {
             format!("{}, {dtype}{kind}; {by}", row.name)
         }
     }
+}
+
+/// What to fill in first, in one sentence.
+pub fn missing_text_of(mfu: &Mfu) -> String {
+    mfu.missing.first().map_or_else(|| "say what was trained, with --settings FILE".to_owned(), missing_text)
 }
 
 /// What to fill in, in one sentence.

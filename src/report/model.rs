@@ -9,11 +9,11 @@ use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
     Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge,
-    Steps,
+    Steps, top_kernel,
 };
 use crate::experiment::Experiment;
 use crate::format;
-use crate::trace::{Gpu, Rank, TableCount, Trace, Warning};
+use crate::trace::{Gpu, OpNameId, Rank, TableCount, Trace, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -39,6 +39,9 @@ pub struct Report {
     pub mfu: MfuReport,
     /// The checklist.
     pub guide: Vec<GuideLine>,
+    /// What the user says of the run.
+    #[serde(skip)]
+    pub(super) experiment: Option<Experiment>,
 }
 
 /// What is known about a file.
@@ -127,8 +130,10 @@ pub struct RankReport {
     pub fused: BTreeMap<&'static str, KernelSum>,
     /// Which groups of operations ran at once; every combination that occurs.
     pub overlaps: Vec<Overlap>,
+    /// The compute kernel whose runs take the most time together.
+    pub top_kernel: Option<NamedSum>,
     /// Kernels that no rule knows and that take at least 1 % of the compute time.
-    pub unclassified: Vec<UnclassifiedReport>,
+    pub unclassified: Vec<NamedSum>,
     /// Common part of the step names.
     pub step_stem: Option<String>,
     /// True when the steps are a guess from repeating kernels.
@@ -157,9 +162,9 @@ pub struct RankReport {
     pub verdict: VerdictReport,
 }
 
-/// A kernel that no rule knows.
+/// A kernel with its count and time.
 #[derive(Debug, Serialize)]
-pub struct UnclassifiedReport {
+pub struct NamedSum {
     /// Full name.
     pub name: String,
     /// Count and time.
@@ -219,17 +224,23 @@ impl Report {
     /// The report of some captures of the run that `experiment` describes.
     pub fn with_experiment(captures: &[Capture<'_>], experiment: Option<&Experiment>) -> Self {
         let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
+        let mfu = Mfu::of(&pairs, experiment);
         let of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
-            ranks.map(|(rank, numbers)| RankReport::of(c.trace, rank, numbers)).collect::<Vec<_>>()
+            let top = |at: usize| top_kernel(c.trace, at, &c.analysis.classes);
+            let of = |(at, (rank, numbers))| RankReport {
+                top_kernel: top(at).map(|(name, sum)| NamedSum::of(c.trace, name, sum)),
+                ..RankReport::of(c.trace, rank, numbers, mfu.mfu)
+            };
+            ranks.enumerate().map(of).collect::<Vec<_>>()
         };
         let mut ranks: Vec<RankReport> = captures.iter().flat_map(of).collect();
-        let mfu = Mfu::of(&pairs, experiment);
         make_labels_distinct(&mut ranks);
         Self {
             version: env!("CARGO_PKG_VERSION"),
             exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
             ranks,
+            experiment: experiment.cloned(),
             guide: guide_lines(captures, mfu.mfu.is_some()),
             mfu: MfuReport::of(mfu),
         }
@@ -274,8 +285,14 @@ impl ExportReport {
     }
 }
 
+impl NamedSum {
+    fn of(trace: &Trace, name: OpNameId, sum: KernelSum) -> Self {
+        Self { name: trace.op_full_name(name).to_owned(), sum }
+    }
+}
+
 impl RankReport {
-    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis) -> Self {
+    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let process = trace.processes.get(rank.process);
         let steps = numbers.steps.as_ref();
         let stream = |at: usize| rank.streams.get(at).map(|s| s.id);
@@ -298,11 +315,12 @@ impl RankReport {
             families: numbers.kernels.families.clone(),
             fused: numbers.kernels.fused.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
             overlaps: numbers.overlaps.sets.clone(),
+            top_kernel: None,
             unclassified: numbers
                 .kernels
                 .unclassified
                 .iter()
-                .map(|(name, sum)| UnclassifiedReport { name: trace.op_full_name(*name).to_owned(), sum: *sum })
+                .map(|(name, sum)| NamedSum::of(trace, *name, *sum))
                 .collect(),
             step_stem: steps.map(|s| s.stem.clone()),
             steps_estimated: steps.is_some_and(|s| s.estimated),
@@ -318,7 +336,7 @@ impl RankReport {
             ranges: RangesReport::of(trace, rank, numbers),
             comm: CommReport::of(trace, rank, numbers),
             launch: LaunchReport::of(trace, rank, numbers),
-            verdict: VerdictReport::of(trace, rank, numbers),
+            verdict: VerdictReport::of(numbers, mfu),
         }
     }
 }

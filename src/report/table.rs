@@ -27,6 +27,30 @@ pub(super) fn aligned(indent: &str, rows: &[Vec<String>], left: &[bool]) -> Stri
     text
 }
 
+/// Widest line of running text, its indent included.
+const WIDTH: usize = 100;
+
+/// Running text as lines of at most [`WIDTH`] characters, each behind `indent`; words are never cut.
+pub(super) fn paragraph(indent: &str, words: &str) -> String {
+    let mut text = String::new();
+    let mut line = String::new();
+    for word in words.split(' ') {
+        let needed = width(indent) + width(&line) + width(word);
+        if !line.is_empty() && needed >= WIDTH {
+            text.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        text.push_str(&format!("{indent}{line}\n"));
+    }
+    text
+}
+
 /// Characters a terminal needs for `text`; each counts one.
 fn width(text: &str) -> usize {
     text.chars().count()
@@ -43,5 +67,13 @@ mod tests {
             table(" ", &[row("idle", "5 ms"), row("compute", "12.3 ms")]),
             " idle        5 ms\n compute  12.3 ms\n"
         );
+    }
+    #[test]
+    fn running_text_is_cut_between_words() {
+        let words = vec!["word"; 50].join(" ");
+        let text = paragraph("    ", &words);
+        assert!(text.lines().all(|line| line.len() <= WIDTH && line.starts_with("    word")));
+        assert_eq!(text.split_whitespace().count(), 50);
+        assert_eq!(paragraph("  ", ""), "");
     }
 }

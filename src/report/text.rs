@@ -51,6 +51,8 @@ fn rank_text(rank: &RankReport) -> String {
         format::count(rank.graphs),
         rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
     ));
+    text.push_str(rank.verdict.headline());
+    text.push('\n');
     text.push_str(&parts_text(rank));
     if !rank.collectives.is_empty() {
         let mut rows = vec![row(&["Collective", "count", "total", "exposed"])];

@@ -1,21 +1,317 @@
 //! The verdict and the findings of one rank, as JSON keys and text.
 
-use crate::analysis::RankAnalysis;
-use crate::trace::{Rank, Trace};
+use super::table::paragraph;
+use crate::analysis::{Area, Basis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict};
+use crate::format;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The verdict and the findings of one rank; its fields stand among the rank's own.
 #[derive(Debug, Serialize)]
-pub struct VerdictReport {}
+pub struct VerdictReport {
+    /// What the step is bound by; absent when there are no events.
+    verdict: Option<VerdictKeys>,
+    /// What was found, by the time it could win, largest first.
+    findings: Vec<FindingKeys>,
+    /// The verdict in words.
+    #[serde(skip)]
+    headline: String,
+}
+
+/// The verdict.
+#[derive(Debug, Serialize)]
+struct VerdictKeys {
+    class: Area,
+    share: f64,
+    also: Option<Area>,
+    margin: f64,
+    ns_per_step: i64,
+    basis: Basis,
+    basis_reason: Option<&'static str>,
+    steps: u64,
+    losses_ns: BTreeMap<&'static str, i64>,
+    bubble: Option<BubbleKeys>,
+    evidence: Vec<PlaceKeys>,
+    next_action: &'static str,
+    next_rule: Rule,
+    mfu_if_gone: Option<f64>,
+}
+
+/// The pipeline bubble beside its theory.
+#[derive(Debug, Serialize)]
+struct BubbleKeys {
+    share: Option<f64>,
+    theory_share: Option<f64>,
+    stages: Option<u32>,
+    micro_batches: Option<u32>,
+    interleave: Option<u32>,
+    exposed_ns: i64,
+    idle_ns: i64,
+}
+
+/// A place on the timeline.
+#[derive(Debug, Serialize)]
+struct PlaceKeys {
+    step: Option<String>,
+    start_ns: i64,
+    end_ns: i64,
+    ns: i64,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+struct FindingKeys {
+    rule: Rule,
+    class: Area,
+    severity: Severity,
+    ns_per_step: i64,
+    share: f64,
+    title: &'static str,
+    evidence: Vec<EvidenceKeys>,
+    places: Vec<PlaceKeys>,
+    advice: &'static str,
+}
+
+/// One line of evidence.
+#[derive(Debug, Serialize)]
+struct EvidenceKeys {
+    what: &'static str,
+    #[serde(flatten)]
+    value: ValueKeys,
+    text: String,
+}
+
+/// A value with its unit.
+#[derive(Debug, Serialize)]
+#[serde(tag = "unit", content = "value", rename_all = "snake_case")]
+enum ValueKeys {
+    Ns(i64),
+    Share(f64),
+    Count(f64),
+    Bytes(u64),
+    GbPerS(f64),
+    Name(String),
+}
+
+/// A value of a finding as text.
+pub fn value_text(value: &Value) -> String {
+    match value {
+        Value::Ns(ns) => format::duration(*ns),
+        Value::Share(share) => format::percent(Some(*share)),
+        Value::Count(count) => format::count_or_mean(*count),
+        Value::Bytes(bytes) => format::bytes(*bytes),
+        Value::GbPerS(rate) => format::bandwidth(Some(*rate)),
+        Value::Name(name) => format::one_line(name, 80),
+    }
+}
+
+/// A line of evidence as text.
+pub fn evidence_text(evidence: &Evidence) -> String {
+    format!("{}: {}", evidence.what, value_text(&evidence.value))
+}
+
+/// What a finding could win, as text: time and share of the step; empty when it costs nothing.
+pub fn gain_text(finding: &Finding, basis: Option<Basis>) -> String {
+    let per = if basis == Some(Basis::TypicalStep) { "per step" } else { "in the whole span" };
+    match finding.ns_per_step {
+        0 => String::new(),
+        ns => format!("{} {per}, {}", format::duration(ns), format::percent(Some(finding.share))),
+    }
+}
+
+/// The verdict in one line.
+pub fn verdict_text(verdict: &Verdict) -> String {
+    let (share, basis) = (format::percent(Some(verdict.share)), verdict.basis.text());
+    let cost = format::duration(verdict.ns_per_step);
+    match (verdict.area, verdict.also) {
+        (Area::Compute, _) => format!("{}: {share} of the {basis} computes", verdict.area.verdict()),
+        (area, Some(also)) => {
+            format!("{}: {share} of the {basis} ({cost}), closely followed by {}", area.verdict(), also.text())
+        }
+        (area, None) => format!("{}: {share} of the {basis} ({cost})", area.verdict()),
+    }
+}
+
+/// By how much the verdict holds, in one line.
+pub fn margin_text(verdict: &Verdict) -> String {
+    let margin = format::points(verdict.margin);
+    match verdict.area {
+        Area::Compute => format!(
+            "Losses cost {} together; the largest is {margin} below what would make it a verdict.",
+            format::duration(verdict.ns_per_step)
+        ),
+        _ => format!("{margin} ahead of the next loss."),
+    }
+}
+
+/// The pipeline bubble beside its theory, in one line; `None` without a pipeline.
+pub fn bubble_text(verdict: &Verdict) -> Option<String> {
+    let bubble = verdict.bubble.as_ref()?;
+    let measured = format::percent(bubble.share(verdict.losses.span_ns));
+    Some(match bubble.pipeline.theory() {
+        Some(theory) => {
+            format!("Pipeline bubble measured {measured}, by the schedule {}.", format::percent(Some(theory)))
+        }
+        None => format!(
+            "Pipeline bubble measured {measured}; the schedule's share needs the number of stages and micro-batches."
+        ),
+    })
+}
+
+/// What the MFU could be, in one line; `None` when it is not known.
+pub fn mfu_text(verdict: &Verdict, mfu: Option<f64>) -> Option<String> {
+    let mfu = verdict.mfu_if_gone(mfu)?;
+    Some(format!("Without this loss the MFU would be {} at most.", format::percent(Some(mfu))))
+}
+
+/// A place as text.
+pub fn place_text(place: &Place, steps: Option<&Steps>) -> String {
+    let step = place.step.and_then(|at| steps.and_then(|s| s.steps.get(at)));
+    match step {
+        Some(step) => format!("{} in {}", format::duration(place.ns), format::one_line(&step.name, 40)),
+        None => format!("{} at {}", format::duration(place.ns), format::time_at(place.span.start_ns, 1000)),
+    }
+}
 
 impl VerdictReport {
-    /// The section of a rank.
-    pub(super) fn of(_trace: &Trace, _rank: &Rank, _numbers: &RankAnalysis) -> Self {
-        Self {}
+    /// What the step is bound by, as a stable word; `None` when nothing ran.
+    pub(super) fn class(&self) -> Option<&'static str> {
+        self.verdict.as_ref().map(|verdict| verdict.class.key())
     }
 
-    /// The section as text, indented under its rank; empty when there is nothing to say.
+    /// What to do next; `None` when nothing ran.
+    pub(super) fn next_action(&self) -> Option<&'static str> {
+        self.verdict.as_ref().map(|verdict| verdict.next_action)
+    }
+
+    /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
+    pub(super) fn of(numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
+        let diagnosis = &numbers.diagnosis;
+        let steps = numbers.steps.as_ref();
+        Self {
+            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
+            findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
+            headline: headline(diagnosis.verdict.as_ref(), steps, mfu),
+        }
+    }
+
+    /// The verdict as text, indented under its rank.
+    pub(super) fn headline(&self) -> &str {
+        &self.headline
+    }
+
+    /// The findings as text, indented under their rank; empty when there is none.
     pub(super) fn text(&self) -> String {
-        String::new()
+        if self.findings.is_empty() {
+            return String::new();
+        }
+        let mut text = "\n  Findings, by the time they could win\n".to_owned();
+        for finding in &self.findings {
+            let gain = match finding.ns_per_step {
+                0 => String::new(),
+                ns => format!("  {} ({})", format::duration(ns), format::percent(Some(finding.share))),
+            };
+            let sign = if finding.severity == Severity::Warning { '!' } else { ' ' };
+            text.push_str(&format!("  {sign} {:<4}{}{gain}\n", finding.rule.id(), finding.title));
+            let evidence: Vec<String> = finding.evidence.iter().map(|e| format!("{} {}", e.what, e.text)).collect();
+            if !evidence.is_empty() {
+                text.push_str(&paragraph("        ", &evidence.join("; ")));
+            }
+            text.push_str(&paragraph("        ", finding.advice));
+        }
+        text
+    }
+}
+
+/// The verdict with its next action, as lines.
+fn headline(verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> String {
+    let Some(verdict) = verdict else { return "  No events, so no verdict.\n".to_owned() };
+    let mut text = format!("  {}\n", verdict_text(verdict));
+    let mut line = |line: &str| text.push_str(&paragraph("    ", line));
+    line(&margin_text(verdict));
+    bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)).for_each(|text| line(&text));
+    if !verdict.places.is_empty() {
+        let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, steps)).collect();
+        line(&format!("Worst: {}.", places.join(", ")));
+    }
+    line(&format!("Next: {}", verdict.next.advice()));
+    verdict.basis.reason().into_iter().for_each(line);
+    text
+}
+
+impl VerdictKeys {
+    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>) -> Self {
+        let losses = Area::OF_TIME.map(|area| (area.key(), verdict.losses.of_area(area)));
+        let bubble = verdict.bubble.as_ref().map(|bubble| BubbleKeys {
+            share: bubble.share(verdict.losses.span_ns),
+            theory_share: bubble.pipeline.theory(),
+            stages: bubble.pipeline.stages,
+            micro_batches: bubble.pipeline.micro_batches,
+            interleave: bubble.pipeline.interleave,
+            exposed_ns: bubble.exposed_ns,
+            idle_ns: bubble.idle.total_ns(),
+        });
+        Self {
+            class: verdict.area,
+            share: verdict.share,
+            also: verdict.also,
+            margin: verdict.margin,
+            ns_per_step: verdict.ns_per_step,
+            basis: verdict.basis,
+            basis_reason: verdict.basis.reason(),
+            steps: verdict.steps,
+            losses_ns: losses.into_iter().collect(),
+            bubble,
+            evidence: verdict.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
+            next_action: verdict.next.advice(),
+            next_rule: verdict.next,
+            mfu_if_gone: verdict.mfu_if_gone(mfu),
+        }
+    }
+}
+
+impl PlaceKeys {
+    fn of(place: &Place, steps: Option<&Steps>) -> Self {
+        let step = place.step.and_then(|at| steps.and_then(|s| s.steps.get(at)));
+        Self {
+            step: step.map(|step| step.name.clone()),
+            start_ns: place.span.start_ns,
+            end_ns: place.span.end_ns,
+            ns: place.ns,
+        }
+    }
+}
+
+impl FindingKeys {
+    fn of(finding: &Finding, steps: Option<&Steps>) -> Self {
+        let evidence = finding.evidence.iter().map(|evidence| EvidenceKeys {
+            what: evidence.what,
+            value: ValueKeys::of(&evidence.value),
+            text: value_text(&evidence.value),
+        });
+        Self {
+            rule: finding.rule,
+            class: finding.rule.area(),
+            severity: finding.severity,
+            ns_per_step: finding.ns_per_step,
+            share: finding.share,
+            title: finding.rule.title(),
+            evidence: evidence.collect(),
+            places: finding.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
+            advice: finding.rule.advice(),
+        }
+    }
+}
+
+impl ValueKeys {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Ns(ns) => Self::Ns(*ns),
+            Value::Share(share) => Self::Share(*share),
+            Value::Count(count) => Self::Count(*count),
+            Value::Bytes(bytes) => Self::Bytes(*bytes),
+            Value::GbPerS(rate) => Self::GbPerS(*rate),
+            Value::Name(name) => Self::Name(name.clone()),
+        }
     }
 }

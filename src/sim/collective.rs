@@ -32,6 +32,8 @@ pub(super) struct Meetings {
 /// Start-up of a collective and of an exchange.
 const ALL_REDUCE_LATENCY_NS: f64 = 18_000.0;
 const EXCHANGE_LATENCY_NS: f64 = 12_000.0;
+/// Larger gradient buckets may have a speed of their own.
+const LARGE_MESSAGE_BYTES: u64 = 32_000_000;
 
 impl Meetings {
     /// The communicators of `cfg`, and which of them each rank belongs to.
@@ -82,7 +84,9 @@ impl Meetings {
         let transfer = if communicator.point_to_point {
             EXCHANGE_LATENCY_NS + bytes as f64 / cfg.p2p_gbps
         } else {
-            ALL_REDUCE_LATENCY_NS + bytes as f64 * 2.0 * (n - 1.0) / n / cfg.comm_gbps
+            let is_slow = bytes > LARGE_MESSAGE_BYTES && cfg.large_message_gbps > 0.0;
+            let gbps = if is_slow { cfg.large_message_gbps } else { cfg.comm_gbps };
+            ALL_REDUCE_LATENCY_NS + bytes as f64 * 2.0 * (n - 1.0) / n / gbps
         };
         let transfer_ns = transfer.round() as i64;
         meeting.end_ns = Some(latest + transfer_ns);

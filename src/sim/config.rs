@@ -85,11 +85,16 @@ pub struct JobConfig {
     pub gpus_per_node: u32,
     /// Fused attention; without it: batched products, a mask and a softmax.
     pub flash_attention: bool,
+    /// Kernels in place of each norm and each activation, as separate operators give; 0 for fused ones.
+    pub unfused_elementwise: u32,
     /// Share of the peak that large matrix products reach.
     pub gemm_efficiency: f64,
 
     /// Gigabytes per second that a gradient all-reduce moves (bus bandwidth).
     pub comm_gbps: f64,
+    /// Gigabytes per second of gradient buckets of more than 32 MB, as with NCCL's protocol for small messages forced on
+    /// large ones; 0 when they are as fast as the others.
+    pub large_message_gbps: f64,
     /// Gigabytes per second between neighbouring pipeline stages.
     pub p2p_gbps: f64,
     /// Megabytes per gradient bucket.
@@ -201,8 +206,10 @@ impl Default for JobConfig {
             gpu: Gpu::A100,
             gpus_per_node: 8,
             flash_attention: true,
+            unfused_elementwise: 0,
             gemm_efficiency: 0.6,
             comm_gbps: 45.0,
+            large_message_gbps: 0.0,
             p2p_gbps: 80.0,
             bucket_mb: 25.0,
             overlap_comm: true,
@@ -288,6 +295,7 @@ impl JobConfig {
         for (field, value, most) in [
             ("loader-workers", self.loader_workers, 256),
             ("item-per-step", self.item_per_step, 10_000),
+            ("unfused-elementwise", self.unfused_elementwise, 100),
             ("tiny-kernels", self.tiny_kernels, 100_000),
             ("optimizer-kernels", self.optimizer_kernels, 100_000),
             ("alloc-churn", self.alloc_churn, 10_000),
@@ -299,6 +307,7 @@ impl JobConfig {
         for (field, value, least, most) in [
             ("gemm-efficiency", self.gemm_efficiency, 0.01, 1.0),
             ("comm-gbps", self.comm_gbps, 0.001, 1e5),
+            ("large-message-gbps", self.large_message_gbps, 0.0, 1e5),
             ("p2p-gbps", self.p2p_gbps, 0.001, 1e5),
             ("bucket-mb", self.bucket_mb, 0.1, 1e6),
             ("loader-ms", self.loader_ms, 0.0, 1e6),

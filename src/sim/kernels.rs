@@ -209,22 +209,55 @@ impl Builder<'_> {
         ]
     }
 
+    /// A norm or activation as separate operators: each reads and writes tensors of `bytes` in all.
+    fn separate(&mut self, bytes: f64) -> Vec<KernelId> {
+        const FUNCTORS: [&str; 4] = [
+            "CUDAFunctor_add<c10::BFloat16>",
+            "BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float>>",
+            "<unnamed>::pow_tensor_scalar_kernel_impl<c10::BFloat16, c10::BFloat16>(at::TensorIteratorBase &, T2)::[lambda(c10::BFloat16) (instance 1)]",
+            "tanh_kernel_cuda(at::TensorIteratorBase &)::[lambda(c10::BFloat16) (instance 1)]",
+        ];
+        let functors = FUNCTORS.into_iter().cycle().take(self.cfg.unfused_elementwise as usize);
+        functors.map(|functor| self.elementwise(functor, bytes)).collect()
+    }
+
     fn norm_backward(&mut self, activations: f64) -> Vec<KernelId> {
+        if self.cfg.unfused_elementwise > 0 {
+            return self.separate(3.0 * activations);
+        }
         vec![
             self.stream("layer_norm_grad_input_kernel", "void at::native::<unnamed>::layer_norm_grad_input_kernel<c10::BFloat16, float>(const T1 *, const T1 *, const T2 *, const T2 *, const T1 *, T1 *, int)", 3.0 * activations),
             self.stream("GammaBetaBackwardCUDAKernel", "void at::native::<unnamed>::GammaBetaBackwardCUDAKernel_32x32<c10::BFloat16, float>(long, long, const T1 *, const T1 *, const T2 *, const T2 *, T1 *, T1 *)", 2.0 * activations),
         ]
     }
 
+    fn norm_forward(&mut self, activations: f64) -> Vec<KernelId> {
+        if self.cfg.unfused_elementwise > 0 {
+            return self.separate(2.0 * activations);
+        }
+        vec![self.stream("vectorized_layer_norm_kernel", "void at::native::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, T2, const T1 *, const T1 *, const T1 *, T2 *, T2 *, T1 *)", 2.0 * activations)]
+    }
+
+    /// An activation of the feed-forward part, or its gradient.
+    fn activation(&mut self, functor: &str, bytes: f64) -> Vec<KernelId> {
+        if self.cfg.unfused_elementwise > 0 {
+            return self.separate(bytes);
+        }
+        vec![self.elementwise(functor, bytes)]
+    }
+
     fn layer_forward(&mut self) -> Vec<KernelId> {
         let (tokens, h) = (self.cfg.tokens(), f64::from(self.cfg.hidden));
         let act = tokens * h * self.cfg.dtype.bytes();
-        let norm = self.stream("vectorized_layer_norm_kernel", "void at::native::<unnamed>::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, T2, const T1 *, const T1 *, const T1 *, T2 *, T2 *, T1 *)", 2.0 * act);
+        let norm = self.norm_forward(act);
         let add = self.elementwise("CUDAFunctor_add<c10::BFloat16>", 3.0 * act);
-        let mut out = vec![norm, self.gemm(1.0, tokens, 3.0 * h, h, "tn")];
+        let mut out = norm.clone();
+        out.push(self.gemm(1.0, tokens, 3.0 * h, h, "tn"));
         out.extend(self.attention(false));
-        out.extend([self.gemm(1.0, tokens, h, h, "tn"), add, norm, self.gemm(1.0, tokens, 4.0 * h, h, "tn")]);
-        out.push(self.elementwise("GeluCUDAKernelImpl(at::TensorIteratorBase &, at::native::GeluType)::[lambda() (instance 2)]::operator ()() const::[lambda() (instance 4)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)]", 8.0 * act));
+        out.extend([self.gemm(1.0, tokens, h, h, "tn"), add]);
+        out.extend(norm);
+        out.push(self.gemm(1.0, tokens, 4.0 * h, h, "tn"));
+        out.extend(self.activation("GeluCUDAKernelImpl(at::TensorIteratorBase &, at::native::GeluType)::[lambda() (instance 2)]::operator ()() const::[lambda() (instance 4)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)]", 8.0 * act));
         out.extend([self.gemm(1.0, tokens, h, 4.0 * h, "tn"), add]);
         out
     }
@@ -235,7 +268,7 @@ impl Builder<'_> {
         let add = self.elementwise("CUDAFunctor_add<c10::BFloat16>", 3.0 * act);
         let norm = self.norm_backward(act);
         let mut out = self.linear_backward(4.0 * h, h);
-        out.push(self.elementwise("GeluBackwardCUDAKernelImpl(at::TensorIteratorBase &, at::native::GeluType)::[lambda() (instance 2)]::operator ()() const::[lambda() (instance 4)]::operator ()() const::[lambda(c10::BFloat16, c10::BFloat16) (instance 1)]", 12.0 * act));
+        out.extend(self.activation("GeluBackwardCUDAKernelImpl(at::TensorIteratorBase &, at::native::GeluType)::[lambda() (instance 2)]::operator ()() const::[lambda() (instance 4)]::operator ()() const::[lambda(c10::BFloat16, c10::BFloat16) (instance 1)]", 12.0 * act));
         out.extend(self.linear_backward(h, 4.0 * h));
         out.extend(&norm);
         out.push(add);

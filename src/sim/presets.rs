@@ -123,6 +123,21 @@ pub fn presets() -> Vec<Preset> {
             JobConfig { flash_attention: false, batch: 8, ..healthy.clone() },
         ),
         job(
+            "elementwise-unfused",
+            "norms and activations as separate operators",
+            JobConfig { unfused_elementwise: 6, ..healthy.clone() },
+        ),
+        job(
+            "small-micro-batch",
+            "a batch cut into sixteen: kernels too small to fill the card",
+            JobConfig { batch: 1, seq: 512, micro_batches: 16, host_us: 1.0, ..healthy.clone() },
+        ),
+        job(
+            "slow-protocol",
+            "large gradient buckets move at a sixth of what smaller ones reach",
+            JobConfig { large_message_gbps: 8.0, comm_gbps: 48.0, ..healthy.clone() },
+        ),
+        job(
             "cuda-graphs",
             "forward and backward run as a CUDA graph, recorded as one block",
             JobConfig { cuda_graphs: CudaGraphs::Blocks, ..healthy.clone() },

@@ -9,7 +9,7 @@ use super::lanes::{LaneSlices, RowsKey};
 use super::layout::{LANE_GAP_PT, Lane, Layout};
 use crate::trace::Trace;
 use crate::units::Span;
-use crate::view::{LaneKey, ViewState, Viewport, Workspace};
+use crate::view::{Item, LaneKey, ViewState, Viewport, Workspace};
 
 /// How strongly an ink is laid on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -265,14 +265,23 @@ fn slice(
     if x1 - x0 >= 4.0 * frame.px_pt() && x0 >= frame.left_pt {
         list.data.push(Block { x0, x1: x0 + frame.px_pt(), y0, y1, tone: Tone::Edge });
     }
-    if let LaneKey::Nvtx(_, thread) = lane.key {
-        text_x0 = nvtx_extras(frame, doc, thread, at, (x0, x1, y0, y1), list);
+    if let Some((thread, range)) = range_behind(frame, lane.key, at) {
+        text_x0 = nvtx_extras(frame, doc, thread, range, (x0, x1, y0, y1), list);
     }
     let (x0, x1) = (text_x0.max(frame.left_pt), x1.min(frame.right_pt));
     if x1 - x0 >= LABEL_MIN_PT.0 && y1 - y0 >= LABEL_MIN_PT.1 {
         let (name, detail) = super::label::text_of(frame.workspace, key, at, piece.span);
         let short = super::label::short_of(frame.workspace, key, at).to_owned();
         list.labels.push(Label { x0, x1, y0, y1, name, detail, short, on: Tone::Solid(piece.ink) });
+    }
+}
+
+/// Thread and index of the NVTX range that slice `at` of a lane shows, when it shows one.
+fn range_behind(frame: &Frame<'_>, lane: LaneKey, at: u32) -> Option<(usize, u32)> {
+    match lane {
+        LaneKey::Nvtx(_, thread) => Some((thread, at)),
+        LaneKey::Projection(rank, attribution) => Item::Projected(rank, attribution, at).range(frame.workspace),
+        _ => None,
     }
 }
 

@@ -179,6 +179,7 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
+        LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
         LaneKey::Launches(..) => plain("CPU launches"),

@@ -1,7 +1,7 @@
 //! Names made fit to be drawn: short, on one line, cut to the room there is.
 
 use super::lanes::RowsKey;
-use crate::analysis::{Class, Collective};
+use crate::analysis::{Class, Collective, base_name};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
@@ -21,6 +21,14 @@ const WIDTH_STEP_PT: f32 = 8.0;
 /// `name` on one line and of bounded length.
 pub fn safe(name: &str) -> String {
     format::one_line(name, NAME_LIMIT)
+}
+
+/// The end of a path of names, where its inner ranges are, on one line.
+pub fn tail(path: &str) -> String {
+    const CHARS: usize = 72;
+    let skipped = path.chars().count().saturating_sub(CHARS);
+    let shown: String = path.chars().skip(skipped).collect();
+    safe(&if skipped > 0 { format!("…{shown}") } else { shown })
 }
 
 /// Name and duration of the slice at index `at` of the table behind `key`.
@@ -55,9 +63,12 @@ fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Optio
         }
         Item::Call(_, process, call) => {
             let name = trace.processes.get(process)?.api.name.get(call as usize)?;
-            Cow::Borrowed(format::call_name(trace.name(*name)))
+            Cow::Borrowed(base_name(trace.name(*name)))
         }
-        Item::Nvtx(_, thread, at) => Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?)),
+        Item::Nvtx(..) | Item::Projected(..) => {
+            let (thread, at) = item.range(workspace)?;
+            Cow::Borrowed(trace.name(*trace.threads.get(thread)?.nvtx.name.get(at as usize)?))
+        }
         Item::Mark(_, thread, at) => {
             Cow::Borrowed(trace.name(*trace.threads.get(thread)?.marks.name.get(at as usize)?))
         }

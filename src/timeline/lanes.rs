@@ -2,10 +2,10 @@
 
 use super::ink::Ink;
 use super::rows::Rows;
-use super::slices::{Calls, Gaps, Ops, Ranges, Slices, Spans};
+use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
 use crate::trace::{RangeKind, Rank};
-use crate::view::{Item, LISTED_GAP_NS, LaneKey, OpLane, RankId, Workspace};
+use crate::view::{Item, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -45,6 +45,7 @@ impl RowsKey {
                 | LaneKey::Communication(rank)
                 | LaneKey::Copies(rank)
                 | LaneKey::Stream(rank, ..) => Item::Op(rank, at),
+                LaneKey::Projection(rank, attribution) => Item::Projected(rank, attribution, at),
                 LaneKey::Nvtx(doc, thread) => Item::Nvtx(doc, thread, at),
                 LaneKey::Os(doc, thread) => Item::Os(doc, thread, at),
                 LaneKey::Launches(doc, process) => Item::Call(doc, process, at),
@@ -123,6 +124,8 @@ pub enum LaneSlices<'a> {
     Calls(Calls<'a>),
     /// NVTX ranges or marks.
     Ranges(Ranges<'a>),
+    /// NVTX ranges as they ran on the GPU.
+    Projection(Projection<'a>),
     /// Exposed communication.
     Spans(Spans<'a>),
     /// Idle gaps.
@@ -135,6 +138,7 @@ impl Slices for LaneSlices<'_> {
             Self::Ops(s) => s.start_ns(at),
             Self::Calls(s) => s.start_ns(at),
             Self::Ranges(s) => s.start_ns(at),
+            Self::Projection(s) => s.start_ns(at),
             Self::Spans(s) => s.start_ns(at),
             Self::Gaps(s) => s.start_ns(at),
         }
@@ -145,6 +149,7 @@ impl Slices for LaneSlices<'_> {
             Self::Ops(s) => s.end_ns(at),
             Self::Calls(s) => s.end_ns(at),
             Self::Ranges(s) => s.end_ns(at),
+            Self::Projection(s) => s.end_ns(at),
             Self::Spans(s) => s.end_ns(at),
             Self::Gaps(s) => s.end_ns(at),
         }
@@ -155,6 +160,7 @@ impl Slices for LaneSlices<'_> {
             Self::Ops(s) => s.ink(at),
             Self::Calls(s) => s.ink(at),
             Self::Ranges(s) => s.ink(at),
+            Self::Projection(s) => s.ink(at),
             Self::Spans(s) => s.ink(at),
             Self::Gaps(s) => s.ink(at),
         }
@@ -172,7 +178,7 @@ impl<'a> LaneSlices<'a> {
             Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
         };
         Some(match key {
-            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.busy)),
+            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.idle)),
             RowsKey::Exposed(rank) => Self::Spans(Spans { spans: spans(rank)?.exposed.spans(), ink: Ink::EXPOSED }),
             RowsKey::Marks(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.marks)),
             RowsKey::Lane(lane) => match lane {
@@ -181,6 +187,9 @@ impl<'a> LaneSlices<'a> {
                 | LaneKey::Copies(rank)
                 | LaneKey::Stream(rank, ..) => {
                     Self::Ops(Ops { table: &trace.ranks.get(rank.rank)?.ops, classes: &analysis.classes })
+                }
+                LaneKey::Projection(rank, attribution) => {
+                    Self::Projection(Projection(spans(rank)?.ranges.projected(trace, attribution)))
                 }
                 LaneKey::Nvtx(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.nvtx)),
                 LaneKey::Os(_, thread) => {
@@ -217,12 +226,19 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
     };
     Some(match (key, &slices) {
         (RowsKey::Listed(_), LaneSlices::Gaps(all)) => {
-            let listed = |at: &u32| all.span(*at).len_ns() >= LISTED_GAP_NS;
+            let listed = |at: &u32| all.span(*at).len_ns() >= all.0.listed_ns;
             Rows::packed(&slices, (0..all.0.gaps() as u32).filter(listed))
         }
         (_, LaneSlices::Gaps(all)) => Rows::packed(&slices, 0..all.0.gaps() as u32),
         (_, LaneSlices::Spans(all)) => Rows::packed(&slices, 0..all.spans.len() as u32),
         (RowsKey::Marks(..), LaneSlices::Ranges(marks)) => Rows::packed(&slices, 0..marks.0.len() as u32),
+        (RowsKey::Lane(LaneKey::Projection(rank, _)), LaneSlices::Projection(ranges)) => {
+            let tree = &doc.analysis.ranks.get(rank.rank)?.ranges;
+            let level = |at: u32| ranges.0.get(at as usize).map_or(0, |r| tree.depth(r.thread as usize, r.range));
+            let mut order: Vec<u32> = (0..ranges.0.len() as u32).collect();
+            order.sort_by_key(|at| (slices.start_ns(*at), Reverse(slices.end_ns(*at)), level(*at)));
+            Rows::levelled(&slices, order.iter().copied(), level)
+        }
         (_, LaneSlices::Ranges(ranges)) => {
             let crossing = |at: u32| ranges.0.kind.get(at as usize) == Some(&RangeKind::StartEnd);
             Rows::nested(&slices, 0..ranges.0.len() as u32, crossing)

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! rank header with the step strip
-//!   NVTX of each thread, idle and exposed marks, compute, communication, copies (each expands to its streams)
+//!   NVTX of each thread, NVTX on the GPU, idle and exposed marks, compute, communication, copies (each expands to its
+//!   streams)
 //!   CPU launches (expands to threads), OS runtime (expands to threads)
 //! process header, for processes without GPU work
 //! ```
@@ -208,7 +209,7 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
         LaneKey::Stream(..) => (18.0, 10.0, None),
         LaneKey::Copies(_) | LaneKey::Launches(..) => (14.0, 6.0, None),
         LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, 0.0, None),
-        LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
+        LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
             let limit = if state.toggled.contains(&lane.key) { usize::MAX } else { NESTED_ROWS };
             (15.0, 15.0, Some(limit))
         }
@@ -303,6 +304,9 @@ impl<'a> Outline<'a> {
         if with_host && self.state.nvtx {
             self.main_nvtx(id, process);
         }
+        if self.state.nvtx {
+            self.projection(id);
+        }
         for lane in own.lanes() {
             let key = lane.key(id);
             let open = self.is_open(key, false);
@@ -348,6 +352,16 @@ impl<'a> Outline<'a> {
     fn main_nvtx(&mut self, rank: RankId, process: usize) {
         for thread in main_threads(self.workspace, rank, process) {
             self.push(LaneKey::Nvtx(rank.doc, thread), 1, None);
+        }
+    }
+
+    /// Pushes the ranges of the process as they ran on the GPU of `rank`, when any ran anything.
+    fn projection(&mut self, rank: RankId) {
+        let attribution = self.state.attribution;
+        let Some(doc) = self.workspace.docs.get(rank.doc) else { return };
+        let ranges = doc.analysis.ranks.get(rank.rank).map(|numbers| &numbers.ranges);
+        if ranges.is_some_and(|ranges| !ranges.projected(&doc.trace, attribution).is_empty()) {
+            self.push(LaneKey::Projection(rank, attribution), 1, None);
         }
     }
 

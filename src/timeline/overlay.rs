@@ -40,6 +40,7 @@ pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: It
         {
             at
         }
+        (LaneKey::Projection(on, by), Item::Projected(of, attribution, at)) if (on, by) == (of, attribution) => at,
         (LaneKey::Nvtx(d, t), Item::Mark(doc, thread, _)) if (d, t) == (doc, thread) => return lane.mark_row(),
         (LaneKey::Launches(d, p), Item::Call(doc, process, at)) if (d, p) == (doc, process) => at,
         (LaneKey::Api(d, thread), Item::Call(doc, _, at)) if d == doc => {

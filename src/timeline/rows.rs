@@ -60,6 +60,30 @@ impl Rows {
         Self::of_lists(slices, lists)
     }
 
+    /// Rows for `indices` in order of start, then longest first, then level: each slice goes to the first row from its
+    /// level on that is free at its start. Slices of one level may overlap, since streams run side by side.
+    pub fn levelled<S: Slices>(
+        slices: &S,
+        indices: impl Iterator<Item = u32> + Clone,
+        level: impl Fn(u32) -> usize,
+    ) -> Self {
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        let mut ends_ns: Vec<i64> = Vec::new();
+        for at in indices {
+            let (span, level) = (slices.span(at), level(at));
+            let free = (level..ends_ns.len()).find(|row| ends_ns[*row] <= span.start_ns);
+            let row = free.unwrap_or(ends_ns.len().max(level));
+            if row >= ends_ns.len() {
+                ends_ns.resize(row + 1, i64::MIN);
+                lists.resize(row + 1, Vec::new());
+            }
+            ends_ns[row] = span.end_ns;
+            lists[row].push(at);
+        }
+        lists.retain(|list| !list.is_empty());
+        Self::of_lists(slices, lists)
+    }
+
     fn of_lists<S: Slices>(slices: &S, lists: Vec<Vec<u32>>) -> Self {
         let mut seen = [false; Ink::COUNT];
         for at in lists.iter().flatten() {
@@ -240,6 +264,12 @@ pub(super) mod tests {
         #[test]
         fn nesting_keeps_rows_disjoint_whatever_crosses(painted in any_slices(120, 12, 40), apart in any::<u64>()) {
             let rows = Rows::nested(&painted, all(&painted), |at| apart >> (at % 64) & 1 == 1);
+            assert_sound(&rows, &painted);
+        }
+
+        #[test]
+        fn levels_keep_rows_disjoint(painted in any_slices(120, 12, 40), levels in any::<u64>()) {
+            let rows = Rows::levelled(&painted, all(&painted), |at| (levels >> (at % 32 * 2) & 3) as usize);
             assert_sound(&rows, &painted);
         }
 

@@ -8,8 +8,9 @@ use super::label::{self, Texts};
 use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
 use super::ruler;
-use crate::analysis::{Class, Part};
+use crate::analysis::{Attribution, Causes, Class, GapReport, Idle, Part};
 use crate::format;
+use crate::report::Gap;
 use crate::trace::{OpKind, Trace};
 use crate::units::{self, Span};
 use crate::view::{Item, LaneKey, RankId, Workspace};
@@ -39,8 +40,12 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let share = format::percent(share);
     let (what, mut lines) = match hit.item {
         Item::Op(..) | Item::Step(..) => ("operations", vec![("Busy", share), longest]),
-        Item::Idle(..) => ("gaps", vec![("Idle", share), ("Longest", length)]),
-        Item::Nvtx(..) => ("ranges", vec![("Covered", share), longest]),
+        Item::Idle(id, _) => {
+            let mut lines = vec![("Idle", share), ("Longest", length)];
+            lines.extend(idle_of(frame.workspace, id).map(|idle| split(&idle.within(bin.span))).unwrap_or_default());
+            ("gaps", lines)
+        }
+        Item::Nvtx(..) | Item::Projected(..) => ("ranges", vec![("Covered", share), longest]),
         Item::Call(..) | Item::Os(..) => ("calls", vec![("Busy", share), longest]),
         Item::Mark(..) => ("marks", vec![("First", name)]),
     };
@@ -60,7 +65,8 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Compute(_) => "kernels that compute, fused kernels and graph blocks; opens to streams",
         LaneKey::Communication(_) => "communication kernels; hatched while no compute kernel runs",
         LaneKey::Copies(_) => "memory copies and fills",
-        LaneKey::Idle(_) => "idle gaps of the GPU above, exposed communication below",
+        LaneKey::Projection(_, attribution) => attribution.definition(),
+        LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
         _ => "",
@@ -98,7 +104,7 @@ fn title(workspace: &Workspace, item: Item) -> String {
             let name = rank.ops.name.get(op as usize)?;
             Some(label::safe(doc.trace.op_full_name(*name)))
         }),
-        Item::Idle(..) => Some("Idle: nothing ran on this GPU".to_owned()),
+        Item::Idle(id, gap) => gap_report(workspace, id, gap as usize).map(|gap| label::safe(&gap.sentence)),
         _ => None,
     };
     full.filter(|name| !name.is_empty()).unwrap_or_else(|| label::name_of(workspace, item))
@@ -112,7 +118,11 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
                 lines.push(("Thread", thread_name(trace, thread)));
             }
         }
-        Item::Nvtx(_, thread, at) => {
+        Item::Nvtx(..) | Item::Projected(..) => {
+            let Some((thread, at)) = item.range(workspace) else { return };
+            if let Item::Projected(id, attribution, projected) = item {
+                projection(workspace, id, attribution, projected as usize, lines);
+            }
             lines.push(("Thread", thread_name(trace, thread)));
             let table = trace.threads.get(thread).map(|t| &t.nvtx);
             let domain = table.and_then(|t| t.domain.get(at as usize)).and_then(|d| trace.domains.get(*d as usize));
@@ -130,8 +140,47 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
                 lines.push(("Idle", format::percent(Part::Idle.share(&step.parts))));
             }
         }
-        Item::Idle(..) => {}
+        Item::Idle(id, gap) => {
+            lines.extend(idle_of(workspace, id).map(|idle| split(&idle.causes_of(gap as usize))).unwrap_or_default());
+        }
     }
+}
+
+fn idle_of(workspace: &Workspace, id: RankId) -> Option<&Idle> {
+    Some(&workspace.docs.get(id.doc)?.analysis.ranks.get(id.rank)?.idle)
+}
+
+fn gap_report(workspace: &Workspace, id: RankId, gap: usize) -> Option<Gap> {
+    let (doc, rank) = workspace.rank(id)?;
+    let numbers = doc.analysis.ranks.get(id.rank)?;
+    let report = GapReport::of(&doc.trace, rank, numbers, gap)?;
+    Some(Gap::of(&doc.trace, rank, numbers, &report))
+}
+
+/// Idle time by cause, a line each.
+fn split(causes: &Causes) -> Vec<(&'static str, String)> {
+    let whole_ns = causes.total_ns();
+    let line = |ns: i64| format!("{}  {}", format::duration(ns), format::percent(units::share(ns, whole_ns)));
+    causes.iter().map(|(cause, ns)| (cause.text(), line(ns))).collect()
+}
+
+/// What a range ran.
+fn projection(
+    workspace: &Workspace,
+    id: RankId,
+    attribution: Attribution,
+    at: usize,
+    lines: &mut Vec<(&'static str, String)>,
+) {
+    let Some(doc) = workspace.docs.get(id.doc) else { return };
+    let Some(numbers) = doc.analysis.ranks.get(id.rank) else { return };
+    let Some(range) = numbers.ranges.projected(&doc.trace, attribution).get(at) else { return };
+    let ranges = doc.trace.threads.get(range.thread as usize).map(|thread| &thread.nvtx);
+    if let Some(ranges) = ranges.filter(|ranges| (range.range as usize) < ranges.len()) {
+        lines.push(("On the host", format::duration(ranges.span(range.range as usize).len_ns())));
+    }
+    let ops = format::count(u64::from(range.ops));
+    lines.push(("Ran", format!("{ops} operations, {}", attribution.text())));
 }
 
 fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'static str, String)>) {
@@ -159,6 +208,9 @@ fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'st
             }
         }
         None => lines.push(("Launched", "launch not recorded".to_owned())),
+    }
+    if let Some(path) = doc.analysis.ranks.get(id.rank).map(|numbers| numbers.ranges.path_text(&doc.trace, op)) {
+        lines.extend(path.map(|path| ("NVTX", label::tail(&path))));
     }
 }
 

@@ -110,6 +110,13 @@ impl TraceBuilder {
         self.checked_op(op);
     }
 
+    /// Adds a kernel of so many thread blocks; 0 when that is not known.
+    pub fn kernel(&mut self, op: RawOp, blocks: u16) {
+        if self.checked_op(op) {
+            self.current.blocks(blocks);
+        }
+    }
+
     /// Adds a copy of which is known what it moved between.
     pub fn copy(&mut self, op: RawOp, ends: CopyEnds) {
         if self.checked_op(op) {

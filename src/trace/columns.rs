@@ -64,6 +64,8 @@ pub(super) struct OpColumns {
     correlation: Vec<u32>,
     row: Vec<u32>,
     bytes: Vec<(u32, u64)>,
+    /// Shorter than the others when the last operations told none.
+    blocks: Vec<u16>,
     copies: Vec<(u32, CopyEnds)>,
     streams: Vec<i64>,
 }
@@ -81,6 +83,16 @@ impl OpColumns {
         self.stream.push(stream);
         self.correlation.push(correlation(op.correlation));
         self.row.push(op.row);
+    }
+
+    /// Says how many thread blocks the operation pushed last has; 0 when that is not known.
+    pub fn blocks(&mut self, blocks: u16) {
+        if blocks > 0 && !self.start_ns.is_empty() {
+            self.blocks.resize(self.start_ns.len(), 0);
+            if let Some(last) = self.blocks.last_mut() {
+                *last = blocks;
+            }
+        }
     }
 
     /// Says what the operation pushed last moved between.
@@ -115,6 +127,11 @@ impl OpColumns {
         let (streams, place) = sorted_streams(&self.streams);
         let bytes = permute_sparse(self.bytes, order);
         let copies = permute_sparse(self.copies, order);
+        let mut blocks = self.blocks;
+        if !blocks.is_empty() {
+            blocks.resize(self.start_ns.len(), 0);
+            blocks = permute(blocks, order);
+        }
         let mut launch = permute(self.correlation, order);
         launch.iter_mut().for_each(|slot| *slot = launch_of(*slot));
         let mut stream = permute(self.stream, order);
@@ -128,6 +145,7 @@ impl OpColumns {
             launch,
             row: permute(self.row, order).into(),
             bytes,
+            blocks,
             copies,
         };
         (ops, streams)

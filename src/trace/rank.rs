@@ -126,6 +126,8 @@ pub struct OpTable {
     pub row: RowNumbers,
     /// Bytes of copies and fills, as (operation, bytes) sorted by operation; kernels have none.
     pub bytes: Vec<(u32, u64)>,
+    /// Thread blocks of kernels, at most [`u16::MAX`], 0 when not known; empty when the file tells none.
+    pub blocks: Vec<u16>,
     /// What copies moved between, as (operation, ends) sorted by operation.
     pub copies: Vec<(u32, CopyEnds)>,
 }
@@ -153,6 +155,11 @@ impl OpTable {
     pub fn bytes_of(&self, op: u32) -> Option<u64> {
         let at = self.bytes.binary_search_by_key(&op, |(o, _)| *o).ok()?;
         self.bytes.get(at).map(|(_, bytes)| *bytes)
+    }
+
+    /// Thread blocks of operation `op`, when it is a kernel and the file tells; more than [`u16::MAX`] are that many.
+    pub fn blocks_of(&self, op: usize) -> Option<u16> {
+        self.blocks.get(op).copied().filter(|blocks| *blocks > 0)
     }
 
     /// What operation `op` moved between, when it is a copy and the file says so.

@@ -30,6 +30,8 @@ pub struct Source {
     pub host: Option<String>,
     /// How CUDA graphs were recorded: "Graph" (one block each) or "Node", when recorded.
     pub cuda_graph_mode: Option<String>,
+    /// True when the file holds samples of what the CPU ran; they are not read.
+    pub cpu_samples: bool,
     /// Duration of the capture in nanoseconds, as the file states it.
     pub duration_ns: Option<i64>,
     /// Tables of the file that hold events, with their rows.

@@ -147,6 +147,7 @@ impl Fixture {
             utc_epoch_ns: None,
             host: None,
             cuda_graph_mode: None,
+            cpu_samples: false,
             duration_ns: None,
             tables: Vec::new(),
         };

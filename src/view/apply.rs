@@ -70,6 +70,7 @@ impl ViewState {
             }
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
+            Command::SetAttribution(attribution) => self.attribution = *attribution,
             Command::ShowPanel(panel) => self.panel = *panel,
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
@@ -78,6 +79,7 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::SaveReport
             | Command::ToggleHelp
             | Command::ToggleAbout
             | Command::ToggleRecording
@@ -92,6 +94,7 @@ impl ViewState {
             | Command::SaveSettingsTo(_)
             | Command::LoadModelConfig
             | Command::LoadModelConfigFrom(_)
+            | Command::SaveReportTo(_)
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel
@@ -183,6 +186,10 @@ impl Item {
                 let table = &trace.threads.get(thread)?.nvtx;
                 span_at(&table.start_ns, &table.end_ns, at)
             }
+            Self::Projected(rank, attribution, at) => {
+                let ranges = &doc.analysis.ranks.get(rank.rank)?.ranges;
+                ranges.projected(trace, attribution).get(at as usize).map(|range| range.gpu)
+            }
             Self::Mark(_, thread, at) => {
                 let table = &trace.threads.get(thread)?.marks;
                 span_at(&table.start_ns, &table.end_ns, at)
@@ -199,10 +206,24 @@ impl Item {
         Some(own?.shifted(doc.offset_ns))
     }
 
+    /// Thread and index of the NVTX range that the item shows, when it shows one.
+    pub fn range(self, workspace: &Workspace) -> Option<(usize, u32)> {
+        match self {
+            Self::Nvtx(_, thread, at) => Some((thread, at)),
+            Self::Projected(rank, attribution, at) => {
+                let doc = workspace.docs.get(rank.doc)?;
+                let ranges = &doc.analysis.ranks.get(rank.rank)?.ranges;
+                let range = ranges.projected(&doc.trace, attribution).get(at as usize)?;
+                Some((range.thread as usize, range.range))
+            }
+            _ => None,
+        }
+    }
+
     /// Index of the document that holds the item.
     pub const fn doc(self) -> usize {
         match self {
-            Self::Op(rank, _) | Self::Idle(rank, _) | Self::Step(rank, _) => rank.doc,
+            Self::Op(rank, _) | Self::Idle(rank, _) | Self::Step(rank, _) | Self::Projected(rank, ..) => rank.doc,
             Self::Call(doc, ..) | Self::Nvtx(doc, ..) | Self::Mark(doc, ..) | Self::Os(doc, ..) => doc,
         }
     }

@@ -1,6 +1,7 @@
 //! Everything that can change what the window shows.
 
 use super::{Item, LaneKey, Panel, RankId, Theme};
+use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ pub enum Command {
     ToggleMarks,
     /// Switches NVTX rows.
     ToggleNvtx,
+    /// Chooses which operations belong to an NVTX range.
+    SetAttribution(Attribution),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.
@@ -63,6 +66,8 @@ pub enum Command {
     CloseAll,
     /// Saves the current view as a picture (asks where).
     SavePicture,
+    /// Saves the report (asks where).
+    SaveReport,
     /// Shows or hides the list of shortcuts.
     ToggleHelp,
     /// Shows or hides what the program is.
@@ -96,6 +101,8 @@ pub enum Command {
     LoadModelConfigFrom(PathBuf),
     /// Writes the current view to this file.
     SavePictureTo(PathBuf),
+    /// Writes the report to this file, in the form that its ending tells.
+    SaveReportTo(PathBuf),
     /// Closes the message, question or window on top.
     Dismiss,
     /// Sets the interface scale in percent.

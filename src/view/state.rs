@@ -1,6 +1,7 @@
 //! Everything the view remembers between frames.
 
 use super::{History, RankId, Viewport};
+use crate::analysis::Attribution;
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -33,6 +34,8 @@ pub enum LaneKey {
     Stream(RankId, usize, OpLane),
     /// Idle gaps of a rank.
     Idle(RankId),
+    /// NVTX ranges of a rank's process as they ran on its GPU.
+    Projection(RankId, Attribution),
     /// NVTX rows of a thread, (document, thread).
     Nvtx(usize, usize),
     /// CUDA API calls of a thread, (document, thread).
@@ -56,6 +59,7 @@ impl LaneKey {
             | Self::Communication(rank)
             | Self::Copies(rank)
             | Self::Stream(rank, ..)
+            | Self::Projection(rank, _)
             | Self::Idle(rank) => rank.doc,
             Self::Process(doc, _)
             | Self::Nvtx(doc, _)
@@ -68,9 +72,6 @@ impl LaneKey {
     }
 }
 
-/// Idle gaps of at least this length are listed one by one and never vanish from the timeline, in nanoseconds.
-pub const LISTED_GAP_NS: i64 = 2_000;
-
 /// Something on the timeline that can be pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {
@@ -80,6 +81,8 @@ pub enum Item {
     Call(usize, usize, u32),
     /// NVTX range: document, thread, index.
     Nvtx(usize, usize, u32),
+    /// NVTX range as it ran on the GPU of a rank: index into the projection.
+    Projected(RankId, Attribution, u32),
     /// NVTX mark: document, thread, index.
     Mark(usize, usize, u32),
     /// OS runtime call: document, thread, index.
@@ -151,6 +154,8 @@ pub struct ViewState {
     pub marks: bool,
     /// Draw NVTX rows.
     pub nvtx: bool,
+    /// Which operations belong to an NVTX range.
+    pub attribution: Attribution,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.

@@ -143,6 +143,7 @@ pub fn trace(rank: usize, steps: i64) -> Trace {
         utc_epoch_ns: Some(1_800_000_000_000_000_000),
         host: Some("node1".to_owned()),
         cuda_graph_mode: None,
+        cpu_samples: false,
         duration_ns: Some(at),
         tables: vec![TableCount { table: "kernels".to_owned(), rows: 12_345 }],
     };

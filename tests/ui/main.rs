@@ -2,11 +2,14 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod gaps;
+mod guide;
 mod harness;
 mod job;
 mod loading;
 mod mfu;
 mod panels;
 mod pictures;
+mod ranges;
 mod screens;
 mod shortcuts;

@@ -58,6 +58,19 @@ pub struct PathRange {
     pub by_time: bool,
 }
 
+/// Covered time of a node, step by step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trend {
+    /// For each marked step.
+    pub by_step_ns: Vec<i64>,
+    /// The least of them.
+    pub least_ns: i64,
+    /// The upper median.
+    pub median_ns: i64,
+    /// The most.
+    pub most_ns: i64,
+}
+
 /// Some nodes of the tree, the ones that took most first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
@@ -157,6 +170,23 @@ impl Ranges {
         cell.get_or_init(|| if self.is_empty() { Vec::new() } else { project(trace, self.rank, attribution) })
     }
 
+    /// What a range ran, when it ran anything.
+    pub fn projection_of(
+        &self,
+        trace: &Trace,
+        attribution: Attribution,
+        thread: usize,
+        range: u32,
+    ) -> Option<&Projected> {
+        self.projected(trace, attribution).get(self.projection_at(trace, attribution, thread, range)?)
+    }
+
+    /// Place of a range in [`Ranges::projected`].
+    pub fn projection_at(&self, trace: &Trace, attribution: Attribution, thread: usize, range: u32) -> Option<usize> {
+        let key = (thread as u32, range);
+        self.projected(trace, attribution).binary_search_by_key(&key, |p| (p.thread, p.range)).ok()
+    }
+
     /// The sums over the whole capture, with the covered time of every step.
     pub fn whole(&self, trace: &Trace, attribution: Attribution) -> &RangeSums {
         let cell = match attribution {
@@ -186,6 +216,21 @@ impl Ranges {
         let scope = Scope { attribution, windows, steps };
         let projected = self.projected(trace, attribution);
         RangeSums::of(trace, self.rank, (&self.tree, &self.chains), projected, scope)
+    }
+
+    /// True when steps are marked.
+    pub fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// How the covered time of `node` scatters over the marked steps; `None` without any.
+    pub fn trend(&self, trace: &Trace, attribution: Attribution, node: u32) -> Option<Trend> {
+        let by_step_ns = self.busy_by_step(trace, attribution, node);
+        let mut sorted = by_step_ns.clone();
+        sorted.sort_unstable();
+        let (least_ns, most_ns) = (*sorted.first()?, *sorted.last()?);
+        let median_ns = *sorted.get(sorted.len() / 2)?;
+        Some(Trend { by_step_ns, least_ns, median_ns, most_ns })
     }
 
     /// For every marked step, the nanoseconds of its window during which anything of `node` ran.
@@ -233,6 +278,49 @@ impl Ranges {
             (Some(thread), Some(start_ns)) => self.path_at(trace, thread, *start_ns),
             _ => Vec::new(),
         }
+    }
+
+    /// The path of operation `op` as text, outermost first; ranges that another thread holds are marked as known by
+    /// time. `None` when there is none.
+    pub fn path_text(&self, trace: &Trace, op: usize) -> Option<String> {
+        let path = self.path(trace, op);
+        let name = |range: &PathRange| {
+            let name = trace.threads.get(range.thread)?.nvtx.name.get(range.range as usize)?;
+            Some(trace.name(*name))
+        };
+        let names = |by_time: bool| -> Vec<&str> {
+            path.iter().filter(|range| range.by_time == by_time).filter_map(name).collect()
+        };
+        let (by_time, own) = (names(true).join(" › "), names(false).join(" › "));
+        match (by_time.is_empty(), own.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(own),
+            (false, true) => Some(format!("{by_time} (by time)")),
+            (false, false) => Some(format!("{by_time} (by time) › {own}")),
+        }
+    }
+
+    /// The range of `node` that comes after `last` in time, the first after the last one; without `last` the one that
+    /// ran longest on the GPU. A pass over all ranges.
+    pub fn next_instance(
+        &self,
+        trace: &Trace,
+        attribution: Attribution,
+        node: u32,
+        last: Option<(usize, u32)>,
+    ) -> Option<(usize, u32)> {
+        let start_ns = |(thread, range): (usize, u32)| {
+            let start_ns = trace.threads.get(thread).and_then(|t| t.nvtx.start_ns.get(range as usize)).copied();
+            (start_ns.unwrap_or(i64::MAX), thread, range)
+        };
+        let Some(last) = last else {
+            let ran_ns = |(thread, range): (usize, u32)| {
+                self.projection_of(trace, attribution, thread, range).map(|p| p.gpu.len_ns())
+            };
+            return self.instances(node).max_by_key(|at| (ran_ns(*at), Reverse(start_ns(*at))));
+        };
+        let after = self.instances(node).filter(|at| start_ns(*at) > start_ns(last));
+        after.min_by_key(|at| start_ns(*at)).or_else(|| self.instances(node).min_by_key(|at| start_ns(*at)))
     }
 
     /// The ranges of a node as (thread, range), in order of thread and time. A pass over all ranges.

@@ -1,14 +1,194 @@
-//! NVTX ranges and what they ran on the GPU.
+//! NVTX ranges and what they ran on the GPU: a tree of names with counts, host time, GPU time and the trend over the
+//! steps. A click on a name goes from one of its ranges to the next.
 
-use crate::app::cx::Cx;
-use crate::view::Command;
-use egui::Ui;
+mod rows;
+
+use crate::analysis::{Attribution, Coverage, Limit, RangeSums, Ranges};
+use crate::app::cx::{Chosen, Cx, toggle};
+use crate::format;
+use crate::units::Span;
+use crate::view::{Command, RankId};
+use egui::{Button, Label, RichText, TextEdit, Ui};
+use rows::Rows;
+use std::collections::HashSet;
+
+/// What the numbers are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Over {
+    /// The mean of the typical steps.
+    #[default]
+    Typical,
+    /// The rank's whole span.
+    Capture,
+    /// What the timeline shows of it.
+    Visible,
+}
+
+/// What the user chose.
+#[derive(Debug, Default)]
+struct Choice {
+    over: Over,
+    /// Only equal names are grouped.
+    exact: bool,
+    filter: String,
+    /// Open nodes of the grouped tree, and of that of exact names.
+    open: [HashSet<u32>; 2],
+    /// The range last gone to: node, thread, range.
+    last: Option<(u32, usize, u32)>,
+}
+
+impl Choice {
+    fn opened(&self) -> &HashSet<u32> {
+        &self.open[usize::from(self.exact)]
+    }
+
+    fn toggle(&mut self, node: u32) {
+        let open = &mut self.open[usize::from(self.exact)];
+        if !open.remove(&node) {
+            open.insert(node);
+        }
+    }
+}
+
+/// What the sums are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SumsKey {
+    exact: bool,
+    attribution: Attribution,
+    over: Over,
+    visible: Span,
+}
+
+/// The sums that the table shows.
+#[derive(Debug)]
+struct Sums {
+    key: SumsKey,
+    sums: RangeSums,
+    /// Length that shares are of, in nanoseconds.
+    window_ns: i64,
+    /// What the numbers are over.
+    title: String,
+}
 
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
-pub struct RangesCache {}
+pub struct RangesCache {
+    of: Option<(u64, RankId)>,
+    choice: Choice,
+    /// The tree of exact names, once it was asked for.
+    exact: Option<Ranges>,
+    sums: Option<Sums>,
+    rows: Option<Rows>,
+    /// The visible span in the last frame.
+    seen: Span,
+}
+
+impl RangesCache {
+    /// Forgets what belongs to another rank or other documents.
+    fn follow(&mut self, of: (u64, RankId)) {
+        if self.of != Some(of) {
+            let Choice { over, exact, filter, .. } = std::mem::take(&mut self.choice);
+            let choice = Choice { over, exact, filter, ..Choice::default() };
+            *self = Self { of: Some(of), choice, ..Self::default() };
+        }
+    }
+}
 
 /// Draws the panel.
-pub fn show(ui: &mut Ui, _cx: &Cx<'_>, _cache: &mut RangesCache, _out: &mut Vec<Command>) {
-    ui.label("");
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Command>) {
+    let Some(chosen) = cx.chosen() else {
+        ui.add(Label::new(RichText::new(Limit::NoGpuWork.consequence()).weak()).wrap());
+        return;
+    };
+    if chosen.numbers.ranges.is_empty() {
+        ui.add(Label::new(RichText::new(Limit::NoNvtx.consequence()).weak()).wrap());
+        ui.add_space(4.0);
+        ui.add(Label::new(format!("Next time: {}", Limit::NoNvtx.remedy())).wrap().selectable(true));
+        return;
+    }
+    cache.follow((cx.revision, chosen.id));
+    let steps = chosen.numbers.steps.as_ref().filter(|steps| !steps.estimated);
+    if cache.choice.over == Over::Typical && steps.is_none() {
+        cache.choice.over = Over::Capture;
+    }
+    controls(ui, cx, &mut cache.choice, steps.is_some(), out);
+    let RangesCache { choice, exact, sums, rows, seen, .. } = cache;
+    let ranges = if choice.exact {
+        exact.get_or_insert_with(|| Ranges::of(&chosen.doc.trace, chosen.id.rank, steps, true))
+    } else {
+        &chosen.numbers.ranges
+    };
+    // While the view moves, the sums of where it was stay: adding up takes a pass over everything.
+    let visible = chosen.visible(cx.view);
+    let moves = std::mem::replace(seen, visible) != visible;
+    let over_view = if choice.over == Over::Visible { visible } else { Span::default() };
+    let key = SumsKey { exact: choice.exact, attribution: cx.view.attribution, over: choice.over, visible: over_view };
+    let known = sums.as_ref().map(|sums| sums.key);
+    let only_moved = known.is_some_and(|known| SumsKey { visible: key.visible, ..known } == key);
+    if known != Some(key) && only_moved && moves {
+        ui.ctx().request_repaint();
+    } else if known != Some(key) {
+        *sums = Some(Sums::of(&chosen, ranges, key));
+        *rows = None;
+    }
+    let Some(sums) = sums else { return };
+    let table = rows::Table { ranges, sums, chosen: &chosen, cx };
+    let rows = Rows::follow(rows, &table, choice);
+    table.show(ui, rows, choice, out);
+}
+
+impl Sums {
+    fn of(chosen: &Chosen<'_>, ranges: &Ranges, key: SumsKey) -> Self {
+        let trace = &chosen.doc.trace;
+        let whole = || ranges.whole(trace, key.attribution).clone();
+        let typical = (key.over == Over::Typical).then(|| ranges.typical(trace, key.attribution)).flatten();
+        let (sums, window_ns, title) = match (typical, key.over) {
+            (Some((sums, count)), _) => {
+                let window_ns = chosen.numbers.steps.as_ref().map_or(0, |steps| steps.typical.mean.span_ns);
+                let steps = if count == 1 { "step" } else { "steps" };
+                (sums, window_ns, format!("Mean of {} typical {steps}", format::count(count)))
+            }
+            (None, Over::Visible) => {
+                let window = Coverage::from_sorted([key.visible]);
+                (ranges.within(trace, key.attribution, &window), key.visible.len_ns(), "Visible".to_owned())
+            }
+            (None, _) => (whole(), chosen.numbers.span.len_ns(), "Whole capture".to_owned()),
+        };
+        Self { key, sums, window_ns, title: format!("{title}, {}", format::duration(window_ns)) }
+    }
+}
+
+/// The window, the attribution, the grouping and the filter.
+fn controls(ui: &mut Ui, cx: &Cx<'_>, choice: &mut Choice, has_steps: bool, out: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        let windows = [
+            (Over::Typical, "Typical step", "Means over the typical steps of this rank"),
+            (Over::Capture, "Whole capture", "Sums over the rank's whole span"),
+            (Over::Visible, "In view", "Sums over what the timeline shows"),
+        ];
+        for (over, name, tip) in windows.into_iter().filter(|(over, ..)| has_steps || *over != Over::Typical) {
+            if ui.add(Button::selectable(choice.over == over, name)).on_hover_text(tip).clicked() {
+                choice.over = over;
+            }
+        }
+    });
+    ui.horizontal_wrapped(|ui| {
+        for by in [Attribution::Process, Attribution::SameThread] {
+            let name = if by == Attribution::Process { "By whole process" } else { "By same thread" };
+            let command = Command::SetAttribution(by);
+            toggle(ui, cx.view.attribution == by, name, by.definition(), command, out);
+        }
+        let tip = "Ranges whose names differ by a number, or by a counter such as seq = 5, share a line";
+        if ui.add(Button::selectable(!choice.exact, "Group names")).on_hover_text(tip).clicked() {
+            choice.exact = !choice.exact;
+        }
+    });
+    let hint = TextEdit::singleline(&mut choice.filter).hint_text("Filter by name").desired_width(f32::INFINITY);
+    let response = ui.add(hint);
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::text_edit(true, "", &choice.filter, "Filter by name");
+        info.label = Some("Filter ranges by name".to_owned());
+        info
+    });
+    ui.add_space(4.0);
 }

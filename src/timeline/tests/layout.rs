@@ -1,6 +1,6 @@
 //! Which lanes there are, and where.
 
-use crate::analysis::{Params, analyze};
+use crate::analysis::{Attribution, Params, analyze};
 use crate::timeline::Cache;
 use crate::timeline::layout::{Lane, Layout};
 use crate::timeline::testing::{AUTOGRAD, MAIN, training, workspace_of};
@@ -30,6 +30,7 @@ fn a_rank_shows_nvtx_above_and_the_host_below_its_gpu_lanes() {
             LaneKey::Rank(RANK),
             LaneKey::Nvtx(0, 0),
             LaneKey::Nvtx(0, 1),
+            LaneKey::Projection(RANK, Attribution::Process),
             LaneKey::Compute(RANK),
             LaneKey::Communication(RANK),
             LaneKey::Copies(RANK),
@@ -46,7 +47,8 @@ fn switches_and_a_collapsed_rank_leave_lanes_out() {
     let mut state = ViewState::open(&workspace);
     state.apply(&Command::ToggleNvtx, &workspace);
     state.apply(&Command::ToggleMarks, &workspace);
-    assert!(!keys(&workspace, &state).iter().any(|key| matches!(key, LaneKey::Nvtx(..) | LaneKey::Idle(_))));
+    let switched = |key: &LaneKey| matches!(key, LaneKey::Nvtx(..) | LaneKey::Projection(..) | LaneKey::Idle(_));
+    assert!(!keys(&workspace, &state).iter().any(switched));
     state.apply(&Command::ToggleLane(LaneKey::Rank(RANK)), &workspace);
     let slim = [LaneKey::Rank(RANK), LaneKey::Compute(RANK), LaneKey::Communication(RANK)];
     assert_eq!(keys(&workspace, &state), slim);
@@ -245,4 +247,20 @@ fn graph_blocks_are_compute() {
     fixture.range("forward", AUTOGRAD, 0, 100);
     let workspace = workspace_of(&mut fixture);
     assert!(keys(&workspace, &ViewState::open(&workspace)).contains(&LaneKey::Compute(RANK)));
+}
+
+#[test]
+fn projected_ranges_nest_below_each_other_and_follow_the_attribution() {
+    let workspace = training();
+    let mut state = ViewState::open(&workspace);
+    for by in [Attribution::Process, Attribution::SameThread] {
+        state.apply(&Command::SetAttribution(by), &workspace);
+        let lane = lane_of(&workspace, &state, LaneKey::Projection(RANK, by));
+        assert!(lane.rows >= 2, "{by:?}: steps and what is inside them");
+    }
+    let lone = Fixture::new().range("r", 1, 0, 10).launched("k", 7, 1, 50, 60, 70).build();
+    let analysis = analyze(&lone, &Params::default());
+    let workspace = Workspace::new([(Arc::new(lone), Arc::new(analysis))]);
+    let has_lane = |key: &LaneKey| matches!(key, LaneKey::Projection(..));
+    assert!(!keys(&workspace, &ViewState::open(&workspace)).iter().any(has_lane), "no range ran anything");
 }

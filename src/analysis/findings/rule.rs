@@ -1,0 +1,432 @@
+//! The rules: what each is called, what it is about, and what to do when it holds.
+
+use crate::analysis::Area;
+use serde::{Serialize, Serializer};
+
+/// A rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rule {
+    /// Communication that compute does not hide.
+    ExposedCommunication,
+    /// The same, and hardly any communication runs beside backward.
+    GradientsNotOverlapped,
+    /// Large messages move slower than the link allows.
+    LowBandwidth,
+    /// Some steps wait in a collective for long.
+    LateRank,
+    /// Communication on the stream of the compute kernels.
+    CommOnComputeStream,
+    /// The host waits right after a collective.
+    SyncAfterComm,
+    /// Many small collectives.
+    TinyCollectives,
+    /// One collective at the end holds most of the exposed time.
+    LargeTail,
+    /// Pipeline bubble.
+    PipelineBubble,
+    /// Point-to-point kernels, and nobody said what they are for.
+    UndeclaredPipeline,
+    /// The host launches more slowly than the GPU runs.
+    LaunchBound,
+    /// Many small kernels.
+    SmallKernels,
+    /// The host waits for the GPU inside the step.
+    Synchronization,
+    /// Copies that block the host.
+    BlockingCopies,
+    /// Waiting for batches in every step.
+    DataStall,
+    /// Waiting for batches in some steps.
+    LateBatches,
+    /// Long pauses of host code in some steps.
+    HostPause,
+    /// Memory is allocated and freed inside the step.
+    AllocatorChurn,
+    /// GPU code is loaded or compiled inside the step.
+    ModuleLoads,
+    /// The host thread sits in system calls.
+    OsWait,
+    /// The queue of launches is full.
+    QueueFull,
+    /// Nothing stands out.
+    Healthy,
+    /// Attention in separate kernels.
+    AttentionUnfused,
+    /// Norms, activations and other elementwise work in separate kernels.
+    ElementwiseUnfused,
+    /// Matrix products without tensor cores.
+    NoTensorCores,
+    /// Kernels with too few blocks for the card.
+    KernelsTooSmall,
+    /// The forward pass runs twice.
+    Recompute,
+    /// Copies that no kernel hides.
+    ExposedCopies,
+    /// Small kernels per expert.
+    SmallExperts,
+    /// The GPU waited although work was queued.
+    DeviceWait,
+    /// A checkpoint or an evaluation inside the capture.
+    CheckpointInside,
+    /// Some steps take much longer.
+    SlowSteps,
+    /// The profiler's own time.
+    ProfilerOverhead,
+    /// The capture ends or begins inside the work.
+    Truncated,
+    /// The first step is a warm-up.
+    WarmUp,
+    /// An MFU that cannot be.
+    MfuImplausible,
+    /// Low MFU on a busy GPU.
+    MfuLowBusy,
+    /// Low MFU and much idle time.
+    MfuLowIdle,
+}
+
+/// A rule that is about some area, with the fields of its row.
+struct Row {
+    id: &'static str,
+    area: Area,
+    title: &'static str,
+    advice: &'static str,
+}
+
+const fn row(id: &'static str, area: Area, title: &'static str, advice: &'static str) -> Row {
+    Row { id, area, title, advice }
+}
+
+impl Rule {
+    /// Stable id; two rules that are variants of one share it.
+    pub const fn id(self) -> &'static str {
+        self.row().id
+    }
+
+    /// What it is about.
+    pub const fn area(self) -> Area {
+        self.row().area
+    }
+
+    /// What it says.
+    pub const fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    /// What to do.
+    pub const fn advice(self) -> &'static str {
+        self.row().advice
+    }
+
+    /// True when it only explains: never a warning, whatever its size.
+    pub const fn is_note(self) -> bool {
+        matches!(
+            self,
+            Self::QueueFull
+                | Self::Healthy
+                | Self::WarmUp
+                | Self::Truncated
+                | Self::CheckpointInside
+                | Self::UndeclaredPipeline
+                | Self::Recompute
+        )
+    }
+
+    /// True when its advice can be the next action after a verdict.
+    pub const fn is_advice(self) -> bool {
+        !matches!(self, Self::QueueFull | Self::UndeclaredPipeline | Self::CheckpointInside)
+    }
+
+    /// True when the rule names a loss and not why: a more specific one that explains most of it goes before it.
+    pub const fn is_general(self) -> bool {
+        matches!(self, Self::ExposedCommunication | Self::LaunchBound | Self::DeviceWait | Self::SlowSteps)
+    }
+
+    /// The rule whose advice stands for an area when no finding does.
+    pub const fn default_of(area: Area) -> Self {
+        match area {
+            Area::Communication => Self::ExposedCommunication,
+            Area::Bubble => Self::PipelineBubble,
+            Area::Data => Self::DataStall,
+            Area::Host => Self::LaunchBound,
+            Area::Copy => Self::ExposedCopies,
+            Area::Unattributed => Self::DeviceWait,
+            Area::Compute | Area::Capture | Area::Mfu => Self::Healthy,
+        }
+    }
+
+    const fn row(self) -> Row {
+        use Area::{Bubble, Capture, Communication, Compute, Copy, Data, Host, Mfu, Unattributed};
+        match self {
+            Self::ExposedCommunication => row(
+                "R1",
+                Communication,
+                "Communication is exposed",
+                "Start collectives earlier so that they run beside compute: reduce gradients per bucket during backward, \
+                 prefetch parameters, tune the bucket size. If they already overlap, change the split between data, \
+                 tensor and pipeline parallelism, or the placement of ranks on the network.",
+            ),
+            Self::GradientsNotOverlapped => row(
+                "R1",
+                Communication,
+                "Gradient reduction does not overlap with backward",
+                "Reduce each gradient bucket as soon as backward has filled it: DistributedDataParallel with \
+                 bucket_cap_mb around 25, overlap_grad_reduce in Megatron, no no_sync() around the last micro-batch, and \
+                 no reduction by hand after backward().",
+            ),
+            Self::LateRank => row(
+                "R2",
+                Communication,
+                "Some steps wait long in a collective: another rank may be late",
+                "One rank cannot tell waiting from transfer. Record all ranks and open them together: the one that arrives \
+                 last at those places is the one to look at (a pause, a late batch, a slow card).",
+            ),
+            Self::LowBandwidth => row(
+                "R3",
+                Communication,
+                "Large messages move slowly: algorithm or protocol does not suit their size",
+                "Look for NCCL_ALGO, NCCL_PROTO or NCCL_BUFFSIZE set by hand and unset them: LL is for small messages, \
+                 Simple for large ones. Run with NCCL_DEBUG=INFO to see the algorithm, protocol and transport in use, and \
+                 compare with nccl-tests at the same size.",
+            ),
+            Self::CommOnComputeStream => row(
+                "R4",
+                Communication,
+                "Collectives run on the stream of the compute kernels",
+                "Give communication its own stream (async_op=True, a separate torch.cuda.Stream) and wait for its event \
+                 only where the result is used.",
+            ),
+            Self::SyncAfterComm => row(
+                "R5",
+                Host,
+                "The host waits for a collective before it goes on",
+                "Replace the synchronising call after the collective with an event or work.wait() on the stream, so that \
+                 the host can queue what follows.",
+            ),
+            Self::TinyCollectives => row(
+                "R6",
+                Communication,
+                "Many tiny collectives",
+                "Coalesce them: larger buckets, one flattened tensor, or a coalescing manager around the calls.",
+            ),
+            Self::LargeTail => row(
+                "R7",
+                Communication,
+                "Most of the exposed time is one collective",
+                "Split it: smaller buckets at the end of backward (a smaller first bucket in DistributedDataParallel), or \
+                 start it earlier.",
+            ),
+            Self::PipelineBubble => row(
+                "R8",
+                Bubble,
+                "Pipeline bubble",
+                "Use more micro-batches per step, interleave several chunks of layers per stage, balance the layers over \
+                 the stages (mind embedding and head), or change to a zero-bubble schedule.",
+            ),
+            Self::UndeclaredPipeline => row(
+                "R8",
+                Communication,
+                "Point-to-point kernels: pipeline parallelism is not declared",
+                "If these exchange activations between pipeline stages, set the number of stages in the experiment's \
+                 settings, or name the stages with NVTX, and their waiting is counted as pipeline bubble.",
+            ),
+            Self::LaunchBound => row(
+                "R10",
+                Host,
+                "The host launches more slowly than the GPU runs",
+                "Launch less or in bulk: CUDA graphs, torch.compile, fused optimizers, fewer small operators. Keep logging \
+                 and Python work out of the step.",
+            ),
+            Self::SmallKernels => row(
+                "R11",
+                Host,
+                "Many small kernels",
+                "Fuse them: torch.compile, fused or foreach optimizer, fused bias, activation and norm; a larger \
+                 micro-batch makes each kernel longer.",
+            ),
+            Self::Synchronization => row(
+                "R12",
+                Host,
+                "The host waits for the GPU inside the step",
+                "Keep scalars on the GPU: no .item(), .cpu(), nonzero() or printing of tensors in each step. Log every k \
+                 steps, and copy with non_blocking=True into pinned memory.",
+            ),
+            Self::BlockingCopies => row(
+                "R13",
+                Host,
+                "Copies block the host",
+                "Copy from and to pinned memory (pin_memory=True) with non_blocking=True; pageable memory makes the call \
+                 wait for the copy.",
+            ),
+            Self::DataStall => row(
+                "R14",
+                Data,
+                "Each step waits for its batch",
+                "Give the loader more workers, prefetch_factor and persistent_workers, move decoding off the training \
+                 thread, and read from local storage. Measure the loop without the model: it must be faster than a step.",
+            ),
+            Self::LateBatches => row(
+                "R14",
+                Data,
+                "Some steps wait for a late batch",
+                "Prefetch deeper so that one slow batch is hidden, and look for what is periodic: shard borders, shuffle \
+                 buffers, workers that restart at an epoch.",
+            ),
+            Self::HostPause => row(
+                "R15",
+                Host,
+                "Long pauses of host code in some steps",
+                "Pauses of tens to hundreds of milliseconds without any CUDA call look like Python's garbage collector: \
+                 gc.disable() in the loop with gc.collect() every k steps at the same step on all ranks, or gc.freeze() \
+                 after warm-up. Record --python-sampling or NVTX to see what else it may be.",
+            ),
+            Self::AllocatorChurn => row(
+                "R18",
+                Host,
+                "Memory is allocated or freed inside the step",
+                "Let the caching allocator keep its memory: no torch.cuda.empty_cache() in the loop, \
+                 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, shapes that do not change, and headroom so that it need \
+                 not free and retry.",
+            ),
+            Self::ModuleLoads => row(
+                "R19",
+                Host,
+                "GPU code is loaded or compiled inside the step",
+                "Warm up all shapes before the steps that count, set CUDA_MODULE_LOADING=EAGER, and compile ahead of time.",
+            ),
+            Self::OsWait => row(
+                "R20",
+                Host,
+                "The launching thread sits in system calls",
+                "See which call it is and who holds the lock or file: loader workers that fight for cores, logging, a \
+                 checkpoint thread. Pin ranks to their NUMA node.",
+            ),
+            Self::QueueFull => row(
+                "R21",
+                Host,
+                "The launch queue is full",
+                "Harmless: the host is ahead of a busy GPU, and long launch calls are it waiting for a free slot.",
+            ),
+            Self::Healthy => row(
+                "R22",
+                Compute,
+                "Compute bound: nothing else stands out",
+                "What is left to gain is in the kernels: number format, shapes that fill the card, fused attention and \
+                 elementwise work.",
+            ),
+            Self::AttentionUnfused => row(
+                "R23",
+                Compute,
+                "Attention is not fused",
+                "Use scaled_dot_product_attention or FlashAttention instead of separate products, mask and softmax, and \
+                 check that mask, dropout and head size do not force the slow path.",
+            ),
+            Self::ElementwiseUnfused => row(
+                "R24",
+                Compute,
+                "Norms, activations and other elementwise work run in separate kernels",
+                "Fuse them: torch.compile, fused norm and activation modules (Apex, Transformer Engine, Liger), and a fused \
+                 optimizer.",
+            ),
+            Self::NoTensorCores => row(
+                "R25",
+                Compute,
+                "Matrix products do not use tensor cores",
+                "Use bf16, fp16 or fp8, or allow TF32 (torch.set_float32_matmul_precision(\"high\")), and keep sizes a \
+                 multiple of 64.",
+            ),
+            Self::KernelsTooSmall => row(
+                "R26",
+                Compute,
+                "Kernels are too small for the card",
+                "Raise the micro-batch (fewer accumulation steps, activation checkpointing to make room), pad odd sizes, or \
+                 lower tensor parallelism, so that every kernel has more blocks than the card has multiprocessors.",
+            ),
+            Self::Recompute => row(
+                "R27",
+                Compute,
+                "The forward pass runs twice (activation recomputation)",
+                "If memory allows, recompute selectively, offload activations or use a smaller micro-batch without \
+                 recomputation; count hardware FLOPs apart from model FLOPs.",
+            ),
+            Self::ExposedCopies => row(
+                "R29",
+                Copy,
+                "Copies run while no kernel does",
+                "Overlap them on a stream of their own with pinned memory, offload less or less often, and avoid changes of \
+                 layout between operators.",
+            ),
+            Self::SmallExperts => row(
+                "R31",
+                Compute,
+                "Expert kernels are small",
+                "Use grouped matrix products over all local experts, or a larger micro-batch.",
+            ),
+            Self::DeviceWait => row(
+                "R39",
+                Unattributed,
+                "The GPU waits although work is queued",
+                "Look at the places: an event of another stream, a copy, or another device holds the work back. Record all \
+                 ranks and open them together to see who is late.",
+            ),
+            Self::CheckpointInside => row(
+                "R32",
+                Capture,
+                "A checkpoint or an evaluation lies inside the capture",
+                "Its step is no typical one and is left out where it stands apart. Capture training steps only, and write \
+                 checkpoints asynchronously.",
+            ),
+            Self::SlowSteps => row(
+                "R35",
+                Unattributed,
+                "Some steps take much longer than the rest",
+                "Open the slow steps beside a typical one and compare their parts.",
+            ),
+            Self::ProfilerOverhead => row(
+                "R33",
+                Capture,
+                "The profiler takes time of its own",
+                "Capture fewer steps, switch sampling and backtraces off, and record CUDA graphs as one block if you can.",
+            ),
+            Self::Truncated => row(
+                "R34",
+                Capture,
+                "The capture cuts into the work",
+                "Steps that are cut are left out. Start and stop the capture between two steps (cudaProfilerStart and Stop \
+                 with --capture-range=cudaProfilerApi).",
+            ),
+            Self::WarmUp => row(
+                "R35",
+                Capture,
+                "The first step is a warm-up",
+                "It is left out of the typical step. Start the capture after a few steps.",
+            ),
+            Self::MfuImplausible => row(
+                "R36",
+                Mfu,
+                "The MFU is more than the hardware can do",
+                "Check the inputs: dense or sparse peak, number format, causal or full attention, number of GPUs, tokens per \
+                 step.",
+            ),
+            Self::MfuLowBusy => row(
+                "R37",
+                Mfu,
+                "The MFU is low although the GPU is busy",
+                "Kernels are inefficient, or FLOPs are not counted: look at fused attention, elementwise work, tensor cores \
+                 and kernel sizes, and check for padding and recomputation.",
+            ),
+            Self::MfuLowIdle => row(
+                "R38",
+                Mfu,
+                "The MFU is low because the GPU does not compute",
+                "Start with the largest loss of the verdict.",
+            ),
+        }
+    }
+}
+
+/// The stable id.
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
