@@ -7,6 +7,7 @@ mod guide;
 mod harness;
 mod job;
 mod loading;
+mod mfu;
 mod panels;
 mod pictures;
 mod ranges;
