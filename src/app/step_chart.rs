@@ -151,12 +151,11 @@ pub fn color(step: &Step, palette: &Palette) -> Color32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn grid_lines_are_round_and_few() {
-        for (top, tick) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
-            assert!((tick(top) - tick).abs() < 1e-6 * tick, "{top}: {}", tick(top));
+        for (top, expected) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
+            let tick = super::tick(top);
+            assert!((tick - expected).abs() < 1e-6 * expected, "{top}: {tick}");
         }
     }
 }
