@@ -3,7 +3,7 @@
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
 use super::parts::{bar, explain, swatch};
-use super::step_chart;
+use super::{step_chart, verdict};
 use crate::analysis::{Part, Partition};
 use crate::format;
 use crate::view::Command;
@@ -18,6 +18,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     };
     choose_rank(ui, cx, &chosen, out);
     ui.add_space(8.0);
+    verdict::show(ui, cx, &chosen, out);
+    ui.add_space(12.0);
     partition(ui, cx, &chosen);
     ui.add_space(12.0);
     step_chart::show(ui, cx, &chosen, out);
