@@ -263,6 +263,27 @@ fn a_view_of_a_table_that_is_gone_is_told() {
     assert!(told.contains("table CUPTI_ACTIVITY_KIND_KERNEL") && told.contains("no such table"), "{told}");
 }
 
+/// A view in place of `table` that never runs out of rows, or never finds its first one.
+fn endless(table: &str, filter: &str) -> String {
+    format!(
+        "ALTER TABLE {table} RENAME TO behind;
+         CREATE VIEW {table} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+         SELECT behind.* FROM n, (SELECT * FROM behind LIMIT 1) AS behind WHERE {filter}"
+    )
+}
+
+#[test]
+fn a_view_without_end_ends_with_a_message() {
+    for filter in ["i > 0", "i < 0"] {
+        let told = Export::made(&endless("CUPTI_ACTIVITY_KIND_KERNEL", filter)).error();
+        assert!(told.contains("CUPTI_ACTIVITY_KIND_KERNEL") && told.contains("may have no end"), "{filter}: {told}");
+        let trace = Export::made(&endless("OSRT_API", filter)).load().unwrap();
+        assert!(warnings(&trace).contains("may have no end"), "{filter}: {}", warnings(&trace));
+        let told = Export::made(&endless("StringIds", filter)).error();
+        assert!(told.contains("StringIds") && told.contains("may have no end"), "{filter}: {told}");
+    }
+}
+
 #[test]
 fn ends_that_are_missing_or_early_are_told_and_counted() {
     let trace = Export::made("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = NULL WHERE rowid = 1; UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 WHERE rowid = 2;

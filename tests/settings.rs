@@ -48,10 +48,7 @@ fn settings_beside_the_export_are_found_and_named() {
     assert_eq!(both["peak_tflops"], 312.0);
     let text = stepscope(folder.path()).args(["report", "job/rank0.sqlite"]).output().unwrap();
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(
-        text.contains("Settings from job/stepscope.toml") && text.contains("A100 SXM 40 GB, bf16, dense"),
-        "{text}"
-    );
+    assert!(text.contains("Settings from job/stepscope.toml") && text.contains("A100 SXM 40GB, bf16, dense"), "{text}");
 }
 
 #[test]

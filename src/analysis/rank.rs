@@ -104,7 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::of(trace, rank, classes, &exposed, None),
+            communication: Communication::of(trace, rank, classes, &exposed, params.experiment.as_ref()),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,

@@ -95,6 +95,14 @@ struct Work {
 }
 
 impl Steps {
+    /// The typical step whose window is nearest to the median: of equals the first. `None` when none is typical.
+    pub fn nearest_to_median(&self) -> Option<usize> {
+        let median_ns = self.typical.median_span_ns;
+        let distance = |step: &Step| step.window.len_ns().abs_diff(median_ns);
+        let typical = self.steps.iter().enumerate().filter(|(_, step)| step.typical);
+        typical.min_by_key(|(_, step)| distance(step)).map(|(at, _)| at)
+    }
+
     /// Steps of rank `rank`: by their ranges, else estimated; `None` when nothing repeats.
     pub(super) fn find(trace: &Trace, rank: usize, numbers: &RankAnalysis, options: &StepOptions) -> Option<Self> {
         let marked = families(trace, trace.ranks[rank].process, numbers.span, options)

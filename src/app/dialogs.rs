@@ -4,6 +4,7 @@
 //! for a typed path instead.
 
 use super::state::PathQuestion;
+use crate::report::Form;
 use crate::view::Command;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -116,6 +117,12 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .add_filter("Hugging Face config", &["json"])
             .pick_file()
             .map(Command::LoadModelConfigFrom),
+        PathQuestion::Report => {
+            let dialog = dialog.set_title("Save report").set_file_name("stepscope-report.html");
+            let with_filter = |dialog: rfd::FileDialog, form: Form| dialog.add_filter(form.text(), form.endings());
+            let dialog = Form::ALL.into_iter().fold(dialog, with_filter);
+            dialog.save_file().map(Command::SaveReportTo)
+        }
         PathQuestion::Folder(report) => dialog
             .set_title("Folder for the SQLite export")
             .pick_folder()

@@ -54,6 +54,7 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.menu_button("Recent files", |ui| recent(ui, cx, out));
     ui.separator();
     entry(ui, open, "Save picture…", Command::SavePicture, out);
+    entry(ui, open, "Save report…", Command::SaveReport, out);
     ui.separator();
     entry(ui, open, "Close all", Command::CloseAll, out);
     entry(ui, true, "Quit", Command::Quit, out);

@@ -165,6 +165,9 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
             ("Save settings", "Path of the settings file to write, such as stepscope.toml beside the export.", "Save")
         }
         PathQuestion::ModelConfig => ("Load a model", "Path of a Hugging Face config.json.", "Load"),
+        PathQuestion::Report => {
+            ("Save report", "Path of the file to write; its ending decides: .html, .md, .txt, .json or .yaml.", "Save")
+        }
         PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
     };
     ui.heading(heading);
@@ -210,6 +213,11 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
         PathQuestion::Settings => Command::LoadSettingsFrom(clean(typed)),
         PathQuestion::SaveSettings => Command::SaveSettingsTo(clean(typed)),
         PathQuestion::ModelConfig => Command::LoadModelConfigFrom(clean(typed)),
+        PathQuestion::Report => {
+            let path = clean(typed);
+            let named = if path.extension().is_none() { path.with_extension("html") } else { path };
+            Command::SaveReportTo(named)
+        }
         PathQuestion::Folder(report) => Command::Convert { report: report.clone(), folder: clean(typed) },
     }
 }

@@ -7,10 +7,13 @@ use super::settings::Settings;
 use super::state::file_name;
 use super::steps::StepTable;
 use super::{facts, status, theme};
-use crate::raster::{Image, Renderer};
+use crate::analysis::Steps;
+use crate::format;
+use crate::raster::{Image, Renderer, png};
+use crate::report::Picture;
 use crate::timeline;
 use crate::timeline::color::Palette;
-use crate::view::{Panel, Theme, ViewState, Workspace};
+use crate::view::{Command, Panel, Theme, ViewState, Workspace};
 use egui::{Align, CentralPanel, Context, Frame, Label, Layout, Margin, RawInput, Rect, RichText, Ui, vec2};
 
 /// How a picture is drawn.
@@ -67,6 +70,25 @@ pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions
     }
     let size_px = [options.width_px, options.height_px].map(|px| px as usize);
     renderer.draw(&context, shapes, size_px, scale, Palette::of(options.theme).background)
+}
+
+/// Pictures of a report: the whole capture, and the step of the first rank that is nearest to its median.
+pub fn for_report(workspace: &Workspace) -> Vec<Picture> {
+    let Some((id, _, _)) = workspace.ranks().next() else { return Vec::new() };
+    let mut shown = vec![("The whole capture".to_owned(), Command::ShowAll)];
+    let steps = workspace.docs.get(id.doc).and_then(|doc| doc.analysis.ranks.get(id.rank)?.steps.as_ref());
+    if let Some(at) = steps.and_then(Steps::nearest_to_median) {
+        let name = steps.and_then(|steps| steps.steps.get(at)).map_or("", |step| &step.name);
+        shown.push((format!("A typical step: {}", format::one_line(name, 80)), Command::ShowStep(id, at as u32)));
+    }
+    let picture = |(caption, command): (String, Command)| {
+        let mut state = ViewState::open(workspace);
+        state.apply(&command, workspace);
+        let png =
+            |theme| png::encode(&render(workspace, &state, &PictureOptions { theme, ..PictureOptions::default() }));
+        Some(Picture { caption, light_png: png(Theme::Light).ok()?, dark_png: png(Theme::Dark).ok()? })
+    };
+    shown.into_iter().filter_map(picture).collect()
 }
 
 struct Scene<'a> {

@@ -20,6 +20,8 @@ pub enum Effect {
     AskForFiles,
     /// Ask where a picture goes.
     AskForPicture,
+    /// Ask where the report goes.
+    AskForReport,
     /// Ask for the folder of a conversion of this capture.
     AskForFolder(PathBuf),
     /// Ask for a settings file.
@@ -30,6 +32,8 @@ pub enum Effect {
     AskForModelConfig,
     /// Write the current view to this file.
     WritePicture(PathBuf),
+    /// Write the report to this file.
+    WriteReport(PathBuf),
     /// End the program.
     Quit,
 }
@@ -60,6 +64,8 @@ pub enum PathQuestion {
     SaveSettings,
     /// Take the model from this `config.json`.
     ModelConfig,
+    /// Write the report there.
+    Report,
     /// Convert this capture into that folder.
     Folder(PathBuf),
 }
@@ -149,6 +155,8 @@ impl AppState {
             Command::OpenDialog => return Some(Effect::AskForFiles),
             Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
             Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
+            Command::SaveReport => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForReport),
+            Command::SaveReportTo(path) => return Some(Effect::WriteReport(path)),
             Command::AskConversionFolder(report) => return Some(Effect::AskForFolder(report)),
             Command::Quit => return Some(Effect::Quit),
             _ => {}

@@ -12,7 +12,7 @@ use egui::{Color32, Label, RichText, Role, Stroke, Ui, WidgetInfo};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
 
 /// Bars drawn at most.
-const MOST_BARS: usize = 256;
+pub(super) const MOST_BARS: usize = 256;
 const HEIGHT_PT: f32 = 112.0;
 
 /// Draws the chart with its heading.
@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
 }
 
 /// What one bar shows: the longest of the steps it stands for.
-fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
+pub(super) fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
     let all = steps.get(from..to)?.iter().enumerate().map(|(at, step)| (from + at, step));
     all.max_by_key(|(at, step)| (step.window.len_ns(), std::cmp::Reverse(*at)))
 }
@@ -67,7 +67,7 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     let bars: Vec<Bar> = bars.collect();
     let median = all.typical.median_span_ns as f64;
     let top = steps.iter().map(|step| step.window.len_ns()).max().unwrap_or(1) as f64;
-    let tick = tick_ns(top);
+    let tick = tick(top);
     let label = move |mark: GridMark| format::time_at(mark.value.round() as i64, tick as i64);
     let axis = AxisHints::new_y().formatter(move |mark, _| label(mark)).min_thickness(52.0);
     let response = Plot::new("step times")
@@ -111,7 +111,7 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
 }
 
 /// Distance of the grid lines: 1, 2 or 5 times a power of ten, with two to four lines below `top`.
-fn tick_ns(top: f64) -> f64 {
+pub(super) fn tick(top: f64) -> f64 {
     ruler::tick_ns(top / 4.0) as f64
 }
 
@@ -151,12 +151,11 @@ pub fn color(step: &Step, palette: &Palette) -> Color32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn grid_lines_are_round_and_few() {
-        for (top, tick) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
-            assert!((tick_ns(top) - tick).abs() < 1e-6 * tick, "{top}: {}", tick_ns(top));
+        for (top, expected) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
+            let tick = super::tick(top);
+            assert!((tick - expected).abs() < 1e-6 * expected, "{top}: {tick}");
         }
     }
 }

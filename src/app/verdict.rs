@@ -1,7 +1,7 @@
 //! The verdict as a card, and what verdicts and findings share: the colours of areas, links to places.
 
 use super::cx::{Chosen, Cx};
-use crate::analysis::{Area, Place, Verdict};
+use crate::analysis::{Area, Cause, Place, Verdict};
 use crate::report::{bubble_text, margin_text, mfu_text, place_text, verdict_cost, verdict_title};
 use crate::timeline::color::Palette;
 use crate::units::Span;
@@ -13,11 +13,11 @@ pub fn color(area: Area, palette: &Palette) -> Color32 {
     match area {
         Area::Compute => palette.compute,
         Area::Communication => palette.communication,
-        Area::Bubble => palette.communication.lerp_to_gamma(palette.idle, 0.5),
-        Area::Data => palette.idle,
-        Area::Host => palette.sync,
+        Area::Bubble => palette.cause(Cause::DeviceWait),
+        Area::Data => palette.cause(Cause::Data),
+        Area::Host => palette.cause(Cause::HostCode),
         Area::Copy => palette.copy,
-        Area::Unattributed => palette.os,
+        Area::Unattributed => palette.cause(Cause::Unknown),
         Area::Capture => palette.warning,
         Area::Mfu => palette.accent,
     }

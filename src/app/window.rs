@@ -12,10 +12,11 @@ use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
 use crate::raster;
+use crate::report::{Capture, Form, SaveError, check_target};
 use crate::timeline::color::Palette;
-use crate::view::{Command, Theme};
+use crate::view::{Command, Theme, Workspace};
 use egui::{Context, Ui, ViewportCommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -95,7 +96,9 @@ impl Window {
             Some(Effect::AskForSettings) => self.dialogs.ask(PathQuestion::Settings, beside),
             Some(Effect::AskWhereToSaveSettings) => self.dialogs.ask(PathQuestion::SaveSettings, beside),
             Some(Effect::AskForModelConfig) => self.dialogs.ask(PathQuestion::ModelConfig, beside),
+            Some(Effect::AskForReport) => self.dialogs.ask(PathQuestion::Report, beside),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
+            Some(Effect::WriteReport(path)) => self.write_report(path),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
     }
@@ -202,21 +205,45 @@ impl Window {
             theme: self.state.view.theme,
         };
         let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
-        let (sender, wake) = (self.pictures.0.clone(), self.wake.clone());
-        let work = move || {
+        self.in_background("Picture", move || {
             let image = picture::render(&workspace, &view, &options);
-            let message = match raster::png::write(&image, &path) {
+            match raster::png::write(&image, &path) {
                 Ok(()) => Message::done(format!("Saved {}", path.display())),
                 Err(error) => Message::refused(format!("Picture not saved: {error}")),
-            };
+            }
+        });
+    }
+
+    fn write_report(&mut self, path: PathBuf) {
+        let workspace = self.state.workspace.clone();
+        self.in_background("Report", move || match save_report(&workspace, &path) {
+            Ok(()) => Message::done(format!("Saved {}", path.display())),
+            Err(error) => Message::refused(format!("Report not saved: {error}")),
+        });
+    }
+
+    /// Saves something on a thread of its own and shows what came of it.
+    fn in_background(&mut self, what: &'static str, save: impl FnOnce() -> Message + Send + 'static) {
+        let (sender, wake) = (self.pictures.0.clone(), self.wake.clone());
+        let work = move || {
             // The receiver is gone when the window closed meanwhile.
-            let _ = sender.send(message);
+            let _ = sender.send(save());
             (wake.0)();
         };
-        if std::thread::Builder::new().name("picture".to_owned()).spawn(work).is_err() {
-            self.state.status = Some(Message::refused("Picture not saved: no thread could be started"));
+        if std::thread::Builder::new().name(what.to_lowercase()).spawn(work).is_err() {
+            self.state.status = Some(Message::refused(format!("{what} not saved: no thread could be started")));
         }
     }
+}
+
+/// Writes the report in the form that the file's ending tells.
+fn save_report(workspace: &Workspace, path: &Path) -> Result<(), SaveError> {
+    let form = Form::of_path(path)?;
+    check_target(path)?;
+    let captures: Vec<Capture<'_>> =
+        workspace.docs.iter().map(|doc| Capture { trace: &doc.trace, analysis: &doc.analysis }).collect();
+    let pictures = if form == Form::Html { picture::for_report(workspace) } else { Vec::new() };
+    form.save(&form.write(&captures, None, &pictures)?, path)
 }
 
 impl eframe::App for Window {

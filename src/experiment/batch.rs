@@ -83,6 +83,12 @@ impl Parallel {
         [self.tp, self.pp, self.cp].into_iter().map(|size| size.unwrap_or(1)).product()
     }
 
+    /// Ranks of the one communicator of a run that is data parallel and nothing else; `None` when there are several.
+    pub fn only_communicator(&self, gpus: Option<u64>) -> Option<u32> {
+        let alone = self.copy_gpus() == 1 && self.ep.unwrap_or(1) == 1;
+        self.dp.or(gpus).filter(|_| alone).and_then(|ranks| u32::try_from(ranks).ok())
+    }
+
     pub(super) fn check(&self, gpus: Option<u64>) -> Result<(), Invalid> {
         for (key, value) in [
             ("parallel.dp", self.dp),

@@ -2,6 +2,44 @@
 
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Steps of SQLite's machine between two looks at the budget.
+const STEPS: i32 = 100_000;
+/// Steps that reading a byte of the file may take (a row of any table takes fewer), and those allowed in any case.
+const STEPS_PER_BYTE: i64 = 8;
+const LEAST_STEPS: i64 = 20_000_000;
+
+/// What SQLite says of work that was cut short by a [`Budget`].
+pub(crate) const TOO_MUCH_WORK: &str =
+    "reading it takes more work than a file of this size can need; a view in its place may have no end";
+
+/// How much work a connection may still do. A view can describe rows without end, in a file of a few kilobytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    left: Arc<AtomicI64>,
+    whole: i64,
+}
+
+impl Budget {
+    /// Grants the whole budget anew, for the next table.
+    pub fn renew(&self) {
+        self.left.store(self.whole, Ordering::Relaxed);
+    }
+}
+
+/// As [`connect`], for reading the tables of a file of `bytes` bytes: a statement that takes more work than any table of
+/// that size is interrupted.
+pub(crate) fn connect_with_budget(path: &Path, bytes: u64) -> rusqlite::Result<(Connection, Budget)> {
+    let mut connection = connect(path)?;
+    let whole = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(STEPS_PER_BYTE).saturating_add(LEAST_STEPS);
+    let budget = Budget { left: Arc::new(AtomicI64::new(whole)), whole };
+    let left = Arc::clone(&budget.left);
+    let spent = move || left.fetch_sub(i64::from(STEPS), Ordering::Relaxed) < 0;
+    connection.progress_handler(STEPS, Some(spent))?;
+    Ok((connection, budget))
+}
 
 /// Opens the database so that neither it nor its folder is ever written.
 ///

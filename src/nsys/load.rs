@@ -9,7 +9,7 @@ use super::details::NsysDetails;
 use super::error::LoadError;
 use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened, sum_of};
 use super::progress::Progress;
-use super::rows::{Batch, Query};
+use super::rows::{Batch, Query, RowError};
 use super::scan::{RowSource, ScanEnd, Stopped};
 use super::schema::{Found, Schema, Table};
 use super::sink::Sink;
@@ -120,8 +120,8 @@ impl<'a> Load<'a> {
                 "no usable table StringIds: the names of kernels, API calls and registered NVTX texts are unknown",
             );
         }
-        let strings =
-            Strings::open(path, strings.as_ref()).map_err(|error| damaged(path, "StringIds", 0, &error.to_string()))?;
+        let strings = Strings::open(path, facts.bytes, strings.as_ref())
+            .map_err(|error| damaged(path, "StringIds", 0, &RowError::from(error).0))?;
         let sink = Sink::new(strings, warnings);
         let mut load =
             Self { path, facts, progress, schema, source, found: Vec::new(), counts: Vec::new(), usable: false, sink };
@@ -361,7 +361,8 @@ fn find_optional(schema: &Schema, source: &RowSource, base: &str, warnings: &mut
     match source.connection().map(|connection| schema.find(connection, base)).transpose() {
         Ok(found) => found.flatten().map(|found| found.table),
         Err(error) => {
-            warnings.add("damaged-table", 1, format!("table {base} cannot be read ({error}): what it says is unknown"));
+            let why = RowError::from(error);
+            warnings.add("damaged-table", 1, format!("table {base} cannot be read ({why}): what it says is unknown"));
             None
         }
     }

@@ -7,6 +7,7 @@ use super::error::LoadError;
 use super::load::Load;
 use super::ops::GRAPH;
 use super::plan::{required, spare, spare_text, wanted, wanted_text};
+use super::rows::RowError;
 use super::schema::{Table, quoted};
 use crate::trace::{Gpu, NameId, Source, SourceKind};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -300,7 +301,8 @@ fn ask<T>(load: &mut Load<'_>, table: &Table, question: impl Fn(&Connection) -> 
     match load.connection().map(question)? {
         Ok(answer) => Some(answer),
         Err(error) => {
-            let message = format!("table {} cannot be read ({error}): what it says is unknown", table.name);
+            let why = RowError::from(error);
+            let message = format!("table {} cannot be read ({why}): what it says is unknown", table.name);
             load.sink.warnings.add("damaged-table", 1, message);
             None
         }

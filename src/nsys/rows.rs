@@ -6,6 +6,7 @@
 //!
 //! Cost: one prepared statement per connection and query; no allocation per row once the batch has grown to its size.
 
+use super::connect::TOO_MUCH_WORK;
 use super::schema::{Table, quoted};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -246,7 +247,10 @@ pub(crate) struct RowError(pub String);
 
 impl From<rusqlite::Error> for RowError {
     fn from(error: rusqlite::Error) -> Self {
-        Self(error.to_string())
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Self(TOO_MUCH_WORK.to_owned()),
+            _ => Self(error.to_string()),
+        }
     }
 }
 

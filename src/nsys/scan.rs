@@ -4,7 +4,7 @@
 //! takes the runs in turn, so the order never depends on timing. Each reader may be [`AHEAD`] batches ahead; batches are
 //! reused. Cost: at most `readers * (AHEAD + 2)` batches of memory, however big the table.
 
-use super::connect::connect;
+use super::connect::{Budget, connect_with_budget};
 use super::progress::Progress;
 use super::rows::{BATCH_ROWS, Batch, Flow, Query, RowError, read};
 use rusqlite::Connection;
@@ -25,6 +25,7 @@ pub(crate) struct RowSource {
     bytes: u64,
     readers: usize,
     connections: Vec<Connection>,
+    budgets: Vec<Budget>,
 }
 
 /// How a scan ended, when nobody stopped it.
@@ -49,11 +50,14 @@ enum Piece {
 impl RowSource {
     /// Opens `path` (of `bytes` bytes) for up to `readers` reading threads.
     pub fn open(path: &Path, bytes: u64, readers: usize) -> rusqlite::Result<Self> {
-        Ok(Self { path: path.into(), bytes, readers: readers.max(1), connections: vec![connect(path)?] })
+        let (connection, budget) = connect_with_budget(path, bytes)?;
+        let (connections, budgets) = (vec![connection], vec![budget]);
+        Ok(Self { path: path.into(), bytes, readers: readers.max(1), connections, budgets })
     }
 
     /// The first connection, for single questions.
     pub fn connection(&self) -> Option<&Connection> {
+        self.budgets.iter().for_each(Budget::renew);
         self.connections.first()
     }
 
@@ -64,6 +68,7 @@ impl RowSource {
         progress: &Progress,
         mut each: impl FnMut(&Batch),
     ) -> Result<ScanEnd, Stopped> {
+        self.budgets.iter().for_each(Budget::renew);
         let mut rows = 0;
         let mut take = |batch: &Batch| {
             rows += batch.len() as u64;
@@ -96,8 +101,11 @@ impl RowSource {
     /// Opens the connections of the other readers; false when that fails, and one reader has to do.
     fn add_connections(&mut self) -> bool {
         while self.connections.len() < self.readers {
-            match connect(&self.path) {
-                Ok(connection) => self.connections.push(connection),
+            match connect_with_budget(&self.path, self.bytes) {
+                Ok((connection, budget)) => {
+                    self.connections.push(connection);
+                    self.budgets.push(budget);
+                }
                 Err(_) => return false,
             }
         }

@@ -5,7 +5,7 @@
 //! read along in one go.
 //! Cost: 4 bytes per number up to the highest below [`DENSE`], about 16 per number above; the texts are in [`Names`].
 
-use super::connect::connect;
+use super::connect::connect_with_budget;
 use super::rows::RowError;
 use super::schema::{Table, quoted};
 use crate::trace::{NameId, Names};
@@ -33,9 +33,10 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    /// Looks texts up in `table` of the file at `path`; without a table every number is unknown.
-    pub fn open(path: &Path, table: Option<&Table>) -> rusqlite::Result<Self> {
-        let connection = connect(path)?;
+    /// Looks texts up in `table` of the file at `path`, of `bytes` bytes; without a table every number is unknown.
+    pub fn open(path: &Path, bytes: u64, table: Option<&Table>) -> rusqlite::Result<Self> {
+        // One budget for all texts together: each row is read about once.
+        let (connection, _) = connect_with_budget(path, bytes)?;
         let (mut sql, mut rows) = (None, None);
         let columns = table.and_then(|table| Some((table, table.column("id")?, table.column("value")?)));
         if let Some((table, id, value)) = columns {
@@ -123,6 +124,9 @@ impl Strings {
     }
 
     fn look_up(&mut self, id: i64) -> rusqlite::Result<Option<&[u8]>> {
+        if self.damage.is_some() {
+            return Ok(None);
+        }
         let key = match &self.rows {
             Some(rows) => rows.get(&id).copied(),
             None => Some(id),
@@ -219,7 +223,7 @@ mod tests {
         }
         connection.execute_batch("COMMIT").unwrap();
         let table = Schema::read(&connection).unwrap().find(&connection, "StringIds").unwrap().unwrap().table;
-        let strings = Strings::open(&path, Some(&table)).unwrap();
+        let strings = Strings::open(&path, 0, Some(&table)).unwrap();
         (folder, strings)
     }
 

@@ -101,7 +101,7 @@ impl Plan {
 /// A launcher with the options that most jobs need.
 fn default_head(launcher: Launcher, ranks: Option<u32>) -> Vec<String> {
     let count = |option: &str| ranks.map(|ranks| format!("{option}{ranks}"));
-    let words = match launcher {
+    match launcher {
         Launcher::Torchrun => {
             let processes = count("--nproc-per-node=").unwrap_or_else(|| "--nproc-per-node=gpu".to_owned());
             vec!["torchrun".to_owned(), "--standalone".to_owned(), processes]
@@ -112,8 +112,7 @@ fn default_head(launcher: Launcher, ranks: Option<u32>) -> Vec<String> {
             std::iter::once("mpirun".to_owned()).chain(processes.into_iter().flatten()).collect()
         }
         Launcher::Single | Launcher::TorchrunOutside => Vec::new(),
-    };
-    words
+    }
 }
 
 /// A Python file by its bare name is run by Python.
@@ -133,7 +132,7 @@ pub(super) fn recording(request: &Request) -> Recording {
     } else {
         "Names the report."
     };
-    flags.push(Flag { text: format!("--output={}", shell_word(&plan.name)), why, since: None });
+    flags.push(Flag { text: format!("--output={}", shell_word(&plan.name)), why: why.to_owned(), since: None });
     Recording {
         launcher: plan.launcher,
         range: request.range,
@@ -147,9 +146,8 @@ pub(super) fn recording(request: &Request) -> Recording {
 }
 
 fn command(plan: &Plan, flags: &[Flag]) -> String {
-    let mut head = plan.before.clone();
-    head.extend(["nsys", "profile"].map(str::to_owned));
-    let mut lines = vec![head.join(" ")];
+    let mut lines = if plan.before.is_empty() { Vec::new() } else { vec![plan.before.join(" ")] };
+    lines.push("nsys profile".to_owned());
     lines.extend(flags.iter().map(|flag| flag.text.clone()));
     lines.push(plan.program.join(" "));
     lines.join(" \\\n  ")
@@ -309,7 +307,7 @@ mod tests {
     #[test]
     fn the_command_reads_launcher_then_nsys_then_program() {
         let command = request(Some(Launcher::Torchrun), "python train.py").recording().command;
-        let expected = "torchrun --standalone --nproc-per-node=8 --no-python nsys profile \\\n  --trace=cuda,nvtx \\\n  \
+        let expected = "torchrun --standalone --nproc-per-node=8 --no-python \\\n  nsys profile \\\n  --trace=cuda,nvtx \\\n  \
                         --sample=none \\\n  --cpuctxsw=none \\\n  --force-overwrite=true \\\n  \
                         --output='rank%q{RANK}' \\\n  python train.py";
         assert_eq!(command, expected);

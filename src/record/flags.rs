@@ -26,17 +26,17 @@ pub struct Flag {
     /// As it is typed.
     pub text: String,
     /// What it does.
-    pub why: &'static str,
+    pub why: String,
     /// First build that knows it, when that is younger than 2023.
     pub since: Option<&'static str>,
 }
 
 impl Flag {
-    fn new(text: impl Into<String>, why: &'static str) -> Self {
-        Self { text: text.into(), why, since: None }
+    fn new(text: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { text: text.into(), why: why.into(), since: None }
     }
 
-    const fn since(mut self, build: &'static str) -> Self {
+    fn since(mut self, build: &'static str) -> Self {
         self.since = Some(build);
         self
     }
@@ -60,7 +60,7 @@ pub(super) fn of(request: &Request) -> Vec<Flag> {
     }
     if asked(Question::Metrics) {
         let why = "Samples the counters of every card. Needs the right to read them (root, or the driver's setting). \
-                   Builds before 2024.5 spell it --gpu-metrics-device.";
+                   Builds of 2023 and early 2024 spell it --gpu-metrics-device.";
         flags.push(Flag::new("--gpu-metrics-devices=all", why));
     }
     flags.extend(sampling(asked(Question::Python)));
@@ -70,28 +70,20 @@ pub(super) fn of(request: &Request) -> Vec<Flag> {
 }
 
 fn trace(request: &Request) -> Flag {
-    let asked = |question| request.questions.contains(&question);
+    const MORE: [(Question, &str, &str); 3] = [
+        (Question::Os, "osrt", "calls into the operating system that a thread waits in"),
+        (Question::Nccl, "nccl", "what NCCL says of its collectives"),
+        (Question::Libraries, "cublas,cudnn", "calls of these libraries"),
+    ];
     let mut text = String::from("--trace=cuda,nvtx");
-    for (question, what) in [(Question::Os, ",osrt"), (Question::Nccl, ",nccl"), (Question::Libraries, ",cublas,cudnn")]
-    {
-        if asked(question) {
-            text.push_str(what);
-        }
+    let mut why = String::from("Records kernels, copies and CUDA calls (cuda), your ranges (nvtx)");
+    for (_, word, what) in MORE.iter().filter(|(question, ..)| request.questions.contains(question)) {
+        text.push_str(&format!(",{word}"));
+        why.push_str(&format!(", {what} ({})", word.replace(',', ", ")));
     }
-    match (asked(Question::Os), asked(Question::Nccl)) {
-        (false, false) => Flag::new(text, "Records kernels, copies, CUDA calls and your NVTX ranges."),
-        (true, false) => Flag::new(
-            text,
-            "Records kernels, copies, CUDA calls, your NVTX ranges, and the calls into the operating system that a \
-             thread waits in.",
-        ),
-        (_, true) => Flag::new(
-            text,
-            "Records kernels, copies, CUDA calls, your NVTX ranges, system calls when osrt is named, and what NCCL says \
-             of its collectives.",
-        )
-        .since(NCCL_SINCE),
-    }
+    why.push('.');
+    let flag = Flag::new(text, why);
+    if request.questions.contains(&Question::Nccl) { flag.since(NCCL_SINCE) } else { flag }
 }
 
 /// Sampling costs host time, so it is off unless stacks are asked for.

@@ -55,12 +55,14 @@ const PYTORCH: &str = r#"
 import torch
 from torch.cuda import nvtx
 
-FIRST, END = FIRST_STEP, END_STEP  # steps before FIRST warm up; END is not recorded       #profiler
+# Steps FIRST to END - 1 are recorded; those before warm up.                               #profiler
+FIRST, END = FIRST_STEP, END_STEP                                                          #profiler
 
 batches = iter(loader)
 for step in range(steps):
     if step == FIRST:                                                                      #profiler
-        torch.cuda.synchronize()  # so that no work of the step before is cut in half      #profiler
+        # So that no work of the step before is cut in half.                               #profiler
+        torch.cuda.synchronize()                                                           #profiler
         torch.cuda.profiler.start()                                                        #profiler
     nvtx.range_push(f"step {step}")
     with nvtx.range("dataloader"):
@@ -83,7 +85,8 @@ import torch
 from torch.cuda import nvtx
 from transformers import Trainer, TrainerCallback
 
-FIRST, END = FIRST_STEP, END_STEP  # steps before FIRST warm up; END is not recorded       #profiler
+# Steps FIRST to END - 1 are recorded; those before warm up.                               #profiler
+FIRST, END = FIRST_STEP, END_STEP                                                          #profiler
 
 
 class MarkSteps(TrainerCallback):
@@ -95,7 +98,8 @@ class MarkSteps(TrainerCallback):
 
     def on_step_end(self, args, state, control, **kwargs):
         nvtx.range_pop()
-        if state.global_step == END:  # already counts the step that ended                 #profiler
+        # The step that ended is counted already.                                          #profiler
+        if state.global_step == END:                                                       #profiler
             torch.cuda.synchronize()                                                       #profiler
             torch.cuda.profiler.stop()                                                     #profiler
 
@@ -118,7 +122,8 @@ import torch
 from lightning.pytorch.callbacks import Callback
 from torch.cuda import nvtx
 
-FIRST, END = FIRST_STEP, END_STEP  # steps before FIRST warm up; END is not recorded       #profiler
+# Steps FIRST to END - 1 are recorded; those before warm up.                               #profiler
+FIRST, END = FIRST_STEP, END_STEP                                                          #profiler
 
 
 class MarkSteps(Callback):
@@ -148,9 +153,10 @@ trainer = Trainer(..., callbacks=[MarkSteps()])
 "#;
 
 const MEGATRON: &str = r#"
-# Megatron starts and stops the profiler by itself. Add to the training command, with every rank you want to see:     #profiler
-#     --profile --profile-step-start FIRST_STEP --profile-step-end END_STEP --profile-ranks 0 1 2 3                   #profiler
-# Ranks that are not named record nothing and write no report.                                                        #profiler
+# Megatron starts and stops the profiler by itself. Add to the training command:            #profiler
+#     --profile --profile-step-start FIRST_STEP --profile-step-end END_STEP                 #profiler
+#     --profile-ranks 0 1 2 3                                                               #profiler
+# with every rank you want to see: the others record nothing and write no report.           #profiler
 
 # In megatron/training/training.py, in train(), around the call of train_step():
 torch.cuda.nvtx.range_push(f"iteration {iteration}")
@@ -162,7 +168,8 @@ const DEEPSPEED: &str = r#"
 import torch
 from torch.cuda import nvtx
 
-FIRST, END = FIRST_STEP, END_STEP  # steps before FIRST warm up; END is not recorded       #profiler
+# Steps FIRST to END - 1 are recorded; those before warm up.                               #profiler
+FIRST, END = FIRST_STEP, END_STEP                                                          #profiler
 
 batches = iter(loader)
 for step in range(steps):
@@ -189,14 +196,16 @@ const GC: &str = r#"
 import gc
 
 
-def mark_collection(phase, info):  # pauses of the garbage collector, as ranges
+# Pauses of the garbage collector, as ranges.
+def mark_collection(phase, info):
     if phase == "start":
         nvtx.range_push(f"gc generation {info['generation']}")
     else:
         nvtx.range_pop()
 
 
-gc.callbacks.append(mark_collection)  # once, before the loop
+# Once, before the loop.
+gc.callbacks.append(mark_collection)
 "#;
 
 #[cfg(test)]
@@ -225,7 +234,7 @@ mod tests {
     #[test]
     fn the_chosen_steps_stand_in_the_code_and_in_words() {
         let request = Request { skip: 20, length: 3, ..request(Framework::PyTorch, Range::Profiler) };
-        assert!(of(&request).code.contains("FIRST, END = 20, 23  #"));
+        assert!(of(&request).code.contains("FIRST, END = 20, 23\n"));
         assert_eq!(recorded_steps(&request), "steps 20 to 22");
         assert_eq!(recorded_steps(&Request { length: 0, ..request }), "step 20");
     }
@@ -236,7 +245,7 @@ mod tests {
             for range in Range::ALL {
                 let request = Request { questions: vec![Question::Gc], ..request(framework, range) };
                 let code = of(&request).code;
-                assert!(code.lines().all(|line| line.len() <= 120 && line.trim_end() == line), "{framework:?}");
+                assert!(code.lines().all(|line| line.len() <= 88 && line.trim_end() == line), "{framework:?}");
             }
         }
     }

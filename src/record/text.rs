@@ -28,11 +28,11 @@ impl Recording {
 }
 
 impl Flag {
-    /// What it does, and from which build on it exists.
+    /// What it does, and which build it takes.
     pub fn reason(&self) -> String {
         match self.since {
-            Some(build) => format!("{} Known to nsys {build} and newer.", self.why),
-            None => self.why.to_owned(),
+            Some(build) => format!("{} Takes nsys {build} or newer.", self.why),
+            None => self.why.clone(),
         }
     }
 }

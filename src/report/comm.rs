@@ -20,6 +20,10 @@ pub struct CommReport {
 #[derive(Debug, Serialize)]
 struct CommunicationReport {
     sizes: Option<Sizes>,
+    /// Waiting for other ranks; it takes the other ranks to tell.
+    wait_ns: Option<i64>,
+    /// The rest; it takes the other ranks to tell.
+    transfer_ns: Option<i64>,
     by_kind: Vec<KindReport>,
     by_stream: Vec<StreamReport>,
     by_communicator: Vec<CommunicatorReport>,
@@ -85,6 +89,8 @@ impl CommReport {
         let communicators = comm.by_communicator.iter().zip(&comm.communicator_ranks);
         let communication = CommunicationReport {
             sizes: comm.sizes,
+            wait_ns: None,
+            transfer_ns: None,
             by_kind: kinds.map(|(kind, sums)| KindReport { kind: kind.text(), sums: sums.clone() }).collect(),
             by_stream: streams
                 .map(|(at, sums)| StreamReport {
@@ -127,12 +133,13 @@ impl CommReport {
     }
 
     fn notes(&self, sizes: Sizes) -> String {
-        let mut text = String::new();
+        let mut text =
+            "  Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank.\n"
+                .to_owned();
         if self.communication.by_kind.iter().any(|row| row.sums.bandwidth.is_some()) {
             text.push_str(
-                "  Bandwidth: median over kernels of known size, without the first of a communicator and without outliers. \
-                 A kernel's time holds its wait for late ranks, so the links gave at least this. Bus bandwidth as nccl-tests \
-                 counts it; \"-\" while the number of ranks is unknown.\n",
+                "  Bandwidth is the median over kernels of known size, without outliers and the first of a communicator: the \
+                 links gave at least this. Bus bandwidth is that of nccl-tests; \"-\" while the number of ranks is unknown.\n",
             );
         }
         if !sizes.text().is_empty() {

@@ -149,7 +149,7 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
     blocks.push(Block::Heading(2, "Parts".to_owned()));
     blocks.push(Block::Table(parts(rank)));
     steps(rank, blocks);
-    section("Idle time", rank.idle.text(), blocks);
+    idle(rank, blocks);
     kernels(rank, blocks);
     section("Communication", rank.comm.text(), blocks);
     section("NVTX ranges on the GPU", rank.ranges.text(), blocks);
@@ -209,6 +209,25 @@ fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
     head.extend(Part::ALL.map(Part::text));
     head.push("Note");
     blocks.push(Block::Table(Grid::new(&caption, &head, &[7], rank.steps.iter().map(row).collect())));
+}
+
+fn idle(rank: &RankReport, blocks: &mut Vec<Block>) {
+    if rank.idle.idle_causes_ns.total_ns() == 0 {
+        return;
+    }
+    blocks.push(Block::Heading(2, "Idle time".to_owned()));
+    let mut rows = rank.idle.rows();
+    let mut head = rows.remove(0);
+    head.iter_mut().filter(|name| name.is_empty()).for_each(|name| "Share".clone_into(name));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    blocks.push(Block::Table(Grid::new("Idle time by cause", &head, &[], rows)));
+    let gaps: Vec<String> = rank.idle.gaps.iter().map(|gap| format!("{}: {}", gap.moment(), gap.sentence)).collect();
+    if !gaps.is_empty() {
+        let count = format::count(rank.idle.gaps_listed.count);
+        let least = format::duration(rank.idle.gap_threshold_ns);
+        blocks.push(Block::Paragraph(format!("Longest of {count} gaps of at least {least}:")));
+        blocks.push(Block::List(gaps));
+    }
 }
 
 fn kernels(rank: &RankReport, blocks: &mut Vec<Block>) {

@@ -19,7 +19,7 @@ pub struct GuideLine {
     /// What was found.
     pub reason: String,
     /// What to do; absent when nothing is left.
-    pub how: Option<&'static str>,
+    pub how: Option<String>,
 }
 
 /// The checklist of some captures in words; `settings` is true when MFU can be told.
@@ -82,8 +82,8 @@ const fn title(item: GuideItem) -> &'static str {
     }
 }
 
-const fn how(item: GuideItem) -> &'static str {
-    match item {
+fn how(item: GuideItem) -> String {
+    let text = match item {
         GuideItem::GpuWork | GuideItem::ApiCalls => Limit::NoApiCalls.remedy(),
         GuideItem::Launches => Limit::MissingLaunches.remedy(),
         GuideItem::OsRuntime => Limit::NoOsRuntime.remedy(),
@@ -94,14 +94,19 @@ const fn how(item: GuideItem) -> &'static str {
         }
         GuideItem::Steps => Limit::NoSteps.remedy(),
         GuideItem::Phases => "put ranges inside the step: dataloader, forward, backward, optimizer",
-        GuideItem::WarmUp | GuideItem::TypicalSteps => {
-            "start the profiler after ten steps and record five: stepscope capture-help"
-        }
-        GuideItem::Gaps => "start with the longest idle gaps and the cause they share; kernels come later",
+        GuideItem::WarmUp | GuideItem::TypicalSteps => "start the profiler after ten steps and record five",
+        GuideItem::Gaps => "start with the longest gaps and the cause they share; kernels come later",
         GuideItem::OneChange => {
             "write down what you expect, change only that, record the same steps again and open both captures"
         }
-    }
+    };
+    if text.starts_with("nsys ") { format!("Record with {text}") } else { sentence(text) }
+}
+
+/// With a capital at its start.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn reason(check: &GuideCheck) -> String {
@@ -118,7 +123,7 @@ fn reason(check: &GuideCheck) -> String {
         }
         (GuideFact::Missing(ranks), _) => missing(ranks),
         (GuideFact::Share(share), _) => match share {
-            Some(share) => format!("Up to {} of a step is idle.", format::percent(Some(*share))),
+            Some(share) => format!("Up to {} of the time is idle.", format::percent(Some(*share))),
             None => "No GPU work, so no gaps.".to_owned(),
         },
         (GuideFact::None, GuideItem::Settings) if done => "MFU can be told.".to_owned(),
@@ -190,7 +195,7 @@ pub(super) fn text(lines: &[GuideLine]) -> String {
             GuideState::Yours => "[>]",
         };
         text.push_str(&format!("    {sign} {}: {}\n", line.title, line.reason));
-        if let Some(how) = line.how {
+        if let Some(how) = &line.how {
             text.push_str(&format!("        {how}\n"));
         }
     }

@@ -82,7 +82,7 @@ impl IdleReport {
     }
 
     /// Cause by column, with its share of the column's window; causes without time are left out.
-    fn rows(&self) -> Vec<Vec<String>> {
+    pub(super) fn rows(&self) -> Vec<Vec<String>> {
         let mut head = vec!["Idle by cause".to_owned()];
         head.extend(self.columns.iter().flat_map(|(title, ..)| [title.clone(), String::new()]));
         let line = |name: &str, value: &dyn Fn(&Causes) -> i64| {

@@ -4,9 +4,13 @@
 //! `<export>.stepscope.toml` (with or without the export's ending) and `stepscope.toml` that lies beside an export is
 //! used for it. Nothing is written unasked.
 
+mod fields;
+
+pub use fields::{Fields, Problem, fields, from_fields, model_defaults};
+
 use crate::analysis::{Params, Rules, RulesError, Thresholds};
 use crate::experiment::{Batch, Experiment, Invalid, Model, Parallel, PeakChoice, Run, model_from_config};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -79,7 +83,7 @@ pub enum SettingsError {
 }
 
 /// Sections of the file.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
     experiment: Run,
@@ -87,9 +91,7 @@ struct File {
     batch: Batch,
     parallel: Parallel,
     peak: PeakChoice,
-    #[serde(skip_serializing)]
     thresholds: Thresholds,
-    #[serde(skip_serializing)]
     rule: Vec<Value>,
 }
 
@@ -203,24 +205,14 @@ fn existing(path: &Path) -> Result<Table, SettingsError> {
 
 /// The file's text; a `config.json` below `folder` is named relative to it.
 fn text(experiment: &Experiment, folder: &Path, kept: Table) -> String {
-    let mut model = experiment.model.clone();
-    if let Some(config) = &model.config {
+    let mut experiment = experiment.clone();
+    if let Some(config) = &experiment.model.config {
         let relative = config.strip_prefix(folder).map(Path::to_owned);
-        model.config = Some(relative.or_else(|_| std::path::absolute(config)).unwrap_or_else(|_| config.clone()));
+        let path = relative.or_else(|_| std::path::absolute(config)).unwrap_or_else(|_| config.clone());
+        experiment.model.config = Some(path);
     }
-    let sections = [
-        ("experiment", Table::try_from(&experiment.run)),
-        ("model", Table::try_from(&model)),
-        ("batch", Table::try_from(&experiment.batch)),
-        ("parallel", Table::try_from(&experiment.parallel)),
-        ("peak", Table::try_from(&experiment.peak)),
-    ];
-    let mut file = Table::new();
-    for (name, section) in sections {
-        if let Some(section) = section.ok().filter(|section| !section.is_empty()) {
-            file.insert(name.to_owned(), Value::Table(section));
-        }
-    }
+    let given = fields::sections(&experiment).into_iter().filter(|(_, section)| !section.is_empty());
+    let mut file: Table = given.map(|(name, section)| (name.to_owned(), Value::Table(section))).collect();
     file.extend(kept);
     file.to_string()
 }

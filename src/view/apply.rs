@@ -79,6 +79,7 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::SaveReport
             | Command::ToggleHelp
             | Command::ToggleAbout
             | Command::ToggleRecording
@@ -93,6 +94,7 @@ impl ViewState {
             | Command::SaveSettingsTo(_)
             | Command::LoadModelConfig
             | Command::LoadModelConfigFrom(_)
+            | Command::SaveReportTo(_)
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel

@@ -66,6 +66,8 @@ pub enum Command {
     CloseAll,
     /// Saves the current view as a picture (asks where).
     SavePicture,
+    /// Saves the report (asks where).
+    SaveReport,
     /// Shows or hides the list of shortcuts.
     ToggleHelp,
     /// Shows or hides what the program is.
@@ -99,6 +101,8 @@ pub enum Command {
     LoadModelConfigFrom(PathBuf),
     /// Writes the current view to this file.
     SavePictureTo(PathBuf),
+    /// Writes the report to this file, in the form that its ending tells.
+    SaveReportTo(PathBuf),
     /// Closes the message, question or window on top.
     Dismiss,
     /// Sets the interface scale in percent.

@@ -21,6 +21,7 @@ pub use sums::{CommSums, VariantSum};
 pub use variant::{Algorithm, Protocol, Variant};
 
 use super::{Class, Classes, Collective, Coverage};
+use crate::experiment::Experiment;
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
 use sums::grouped;
@@ -107,9 +108,16 @@ impl CommOp {
 }
 
 impl Communication {
-    /// Communication of rank `rank`, exposed where `exposed` says. `ranks` is the size of communicators that were made
-    /// before the capture, when the user says so.
-    pub(super) fn of(trace: &Trace, rank: usize, classes: &Classes, exposed: &Coverage, ranks: Option<u32>) -> Self {
+    /// Communication of rank `rank`, exposed where `exposed` says. What the user says of the run tells the size of
+    /// communicators that were made before the capture.
+    pub(super) fn of(
+        trace: &Trace,
+        rank: usize,
+        classes: &Classes,
+        exposed: &Coverage,
+        experiment: Option<&Experiment>,
+    ) -> Self {
+        let ranks = experiment.and_then(|given| given.parallel.only_communicator(given.run.gpus));
         let Some(table) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
         let kernels: Vec<(u32, Collective)> = kernels(table, classes).collect();
         if kernels.is_empty() {

@@ -1,5 +1,6 @@
-use super::super::{Params, RankAnalysis, Rules};
+use super::super::{Params, analyze};
 use super::*;
+use crate::experiment::{Experiment, Parallel};
 use crate::trace::testing::Fixture;
 use crate::trace::{CommCall, OpKind};
 
@@ -10,8 +11,7 @@ fn sized(communicator: u64, bytes: u64) -> Option<CommCall> {
 }
 
 fn analyzed(trace: &Trace) -> Communication {
-    let classes = Classes::of(trace, &Rules::default());
-    RankAnalysis::of(trace, 0, &classes, &Params::default()).communication
+    analyze(trace, &Params::default()).ranks.remove(0).communication
 }
 
 /// A kernel with its launch, of the given correlation.
@@ -108,6 +108,23 @@ fn bandwidth_follows_the_number_of_ranks_that_made_the_communicator() {
     assert_eq!((known.kernels, known.algorithm_gb_per_s, known.bus_gb_per_s), (3, Some(80_000.0), Some(120_000.0)));
     let unknown = build(None);
     assert_eq!((unknown.algorithm_gb_per_s, unknown.bus_gb_per_s), (Some(80_000.0), None));
+}
+
+#[test]
+fn the_layout_of_the_run_tells_the_ranks_of_a_communicator_made_before_the_capture() {
+    let mut fixture = Fixture::new();
+    for at in 0..3 {
+        all_reduce(&mut fixture, 1000 + at * 1000, 40_000_000, 500);
+    }
+    let trace = fixture.build();
+    let with = |parallel: Parallel| {
+        let experiment = Some(Experiment { parallel, ..Experiment::default() });
+        let numbers = analyze(&trace, &Params { experiment, ..Params::default() }).ranks.remove(0);
+        numbers.communication.by_kind[0].1.bandwidth.unwrap().bus_gb_per_s
+    };
+    assert_eq!(with(Parallel { dp: Some(4), ..Parallel::default() }), Some(120_000.0));
+    let several = with(Parallel { dp: Some(4), tp: Some(2), ..Parallel::default() });
+    assert_eq!(several, None, "with several kinds of communicators it is not known which one this is");
 }
 
 #[test]

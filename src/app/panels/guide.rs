@@ -66,13 +66,13 @@ fn point(ui: &mut Ui, palette: &Palette, line: &GuideLine, out: &mut Vec<Command
             let faint = line.state == GuideState::NotApplicable;
             ui.add(Label::new(if faint { title.weak() } else { title }).wrap());
             ui.add(Label::new(RichText::new(&line.reason).small().weak()).wrap());
-            if let Some(how) = line.how {
+            if let Some(how) = &line.how {
                 ui.add(Label::new(RichText::new(how).small()).wrap().selectable(true));
             }
-            if let Some((name, command)) = link(line).filter(|_| line.how.is_some()) {
-                if ui.link(RichText::new(name).small()).clicked() {
-                    out.push(command);
-                }
+            if let Some((name, command)) = link(line).filter(|_| line.how.is_some())
+                && ui.link(RichText::new(name).small()).clicked()
+            {
+                out.push(command);
             }
             ui.add_space(4.0);
         });

@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_narrow_panel_keeps_the_columns_that_matter_most() {
         assert_eq!(columns(312.0, true), [Key::Busy, Key::Share, Key::Ops]);
-        assert_eq!(columns(420.0, false), [Key::Busy, Key::Share, Key::Ops, Key::Count]);
+        assert_eq!(columns(420.0, true), [Key::Busy, Key::Share, Key::Trend, Key::Ops, Key::Count]);
         assert_eq!(columns(600.0, true), Key::ALL);
         assert!(columns(100.0, true).is_empty());
     }

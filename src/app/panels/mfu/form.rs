@@ -1,0 +1,370 @@
+//! The settings as a form. What is typed takes effect as soon as it makes sense; until then the lines that do not say
+//! why, and the numbers stay those of before.
+
+use crate::app::cx::Cx;
+use crate::experiment::{Convention, Dtype, Experiment, GpuSpec, Recompute, presets};
+use crate::settings::{Fields, Problem, fields, from_fields, model_defaults};
+use crate::view::Command;
+use egui::{CollapsingHeader, ComboBox, Label, RichText, TextEdit, Ui};
+
+/// What the form keeps between frames.
+#[derive(Debug, Default)]
+pub struct Form {
+    /// What is typed.
+    lines: Fields,
+    /// What is in force for the model where nothing is typed.
+    defaults: Fields,
+    /// Lines that cannot be used yet.
+    problems: Vec<Problem>,
+    /// The settings that the lines belong to; `None` before the first frame.
+    of: Option<Option<Experiment>>,
+}
+
+/// How a line is filled in.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A number, in a narrow field.
+    Number,
+    /// Text, over the whole width.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// One of a list, over the whole width.
+    Choice(fn() -> Vec<&'static str>, &'static str),
+}
+
+/// One line of the form.
+struct Line {
+    key: &'static str,
+    label: &'static str,
+    kind: Kind,
+    tip: &'static str,
+}
+
+const fn number(key: &'static str, label: &'static str, tip: &'static str) -> Line {
+    Line { key, label, kind: Kind::Number, tip }
+}
+
+const fn flag(key: &'static str, label: &'static str, tip: &'static str) -> Line {
+    Line { key, label, kind: Kind::Flag, tip }
+}
+
+const fn choice(
+    key: &'static str,
+    label: &'static str,
+    of: fn() -> Vec<&'static str>,
+    none: &'static str,
+    tip: &'static str,
+) -> Line {
+    Line { key, label, kind: Kind::Choice(of, none), tip }
+}
+
+/// A group of lines under a heading, and whether it is open at first.
+type Group = (&'static str, bool, &'static [Line]);
+
+const GROUPS: [Group; 6] = [
+    (
+        "Model",
+        true,
+        &[
+            choice("model.preset", "Preset", preset_names, "None", "A known model; what is typed below overrides it."),
+            number("model.parameters", "Parameters", "In all, such as 125e6. Enough for the rough rule by itself."),
+            number("model.layers", "Layers", "Transformer layers."),
+            number("model.hidden", "Hidden size", "Width of the residual stream."),
+            number("model.heads", "Heads", "Attention heads."),
+            number("model.kv_heads", "KV heads", "Heads of keys and values; as many as heads when empty."),
+            number("model.head_dim", "Head size", "Hidden size / heads when empty."),
+            number("model.ffn", "FFN width", "Width of the feed-forward part."),
+            number("model.vocab", "Vocabulary", "As trained, padding included."),
+            flag("model.gated", "Gated FFN", "SwiGLU or GeGLU: three matrices instead of two."),
+            flag("model.tied", "Tied tables", "One table for input embedding and output layer."),
+        ],
+    ),
+    (
+        "Batch",
+        true,
+        &[
+            number("batch.sequences", "Sequences", "Of a step, over all GPUs. Or give micro-batches."),
+            number("batch.sequence_length", "Length", "Tokens of a sequence."),
+            number("batch.micro_batch", "Micro-batch", "Sequences of a micro-batch on one data-parallel rank."),
+            number("batch.micro_batches", "Micro-batches", "Of a step on one rank: accumulation or pipeline filling."),
+        ],
+    ),
+    (
+        "Run",
+        true,
+        &[
+            choice(
+                "experiment.dtype",
+                "Number format",
+                dtypes,
+                "Not given",
+                "Of the matrix products; decides the peak.",
+            ),
+            choice(
+                "experiment.convention",
+                "Convention",
+                conventions,
+                "By what is known",
+                "What counts as the model's FLOPs.",
+            ),
+            choice(
+                "experiment.recompute",
+                "Recompute",
+                recomputes,
+                "None given",
+                "What backward computes again; only HFU contains it.",
+            ),
+            number("experiment.gpus", "GPUs", "That work on a step; from the layout or the open ranks when empty."),
+            number("experiment.step_time_ms", "Step time in ms", "In place of the captured median."),
+            Line { key: "experiment.name", label: "Name", kind: Kind::Text, tip: "A name for the run." },
+            Line { key: "experiment.notes", label: "Notes", kind: Kind::Text, tip: "Anything worth remembering." },
+        ],
+    ),
+    (
+        "Parallel layout",
+        false,
+        &[
+            number("parallel.dp", "Data", "Data-parallel ranks; the rest of the GPUs when empty."),
+            number("parallel.tp", "Tensor", "Tensor-parallel ranks; 1 when empty."),
+            number("parallel.pp", "Pipeline", "Pipeline stages; 1 when empty."),
+            number("parallel.cp", "Context", "Context-parallel ranks; 1 when empty."),
+            number("parallel.ep", "Expert", "Expert-parallel ranks, made of the others' GPUs."),
+            number("parallel.interleave", "Interleave", "Model chunks on each pipeline stage."),
+        ],
+    ),
+    (
+        "Peak",
+        false,
+        &[
+            choice("peak.gpu", "GPU", gpus, "As named in the capture", "Whose peak is used."),
+            number("peak.tflops", "TFLOPS", "Peak of one GPU, in place of the table's."),
+            flag(
+                "peak.sparse",
+                "Sparse peak",
+                "Twice the dense one: only for models trained with structured sparsity.",
+            ),
+        ],
+    ),
+    (
+        "Experts and details of the model",
+        false,
+        &[
+            number("model.active_parameters", "Active param.", "Parameters that a token passes through."),
+            number("model.experts", "Experts", "Of a layer; none in a dense model."),
+            number("model.active_experts", "Active experts", "That a token passes through, without shared ones."),
+            number("model.expert_ffn", "Expert width", "Width of an expert; the FFN width when empty."),
+            number("model.shared_ffn", "Shared width", "Width of all shared experts together."),
+            number("model.dense_layers", "Dense layers", "Layers without experts."),
+            number("model.window", "Window", "Sliding attention window in tokens."),
+            number("model.window_layers", "Window layers", "Layers that have it; all when empty."),
+            number("model.positions", "Positions", "Rows of a learned position table."),
+            number("model.q_rank", "Query rank", "Of latent attention."),
+            number("model.kv_rank", "KV rank", "Of latent attention; makes the attention latent."),
+            number("model.nope_dim", "Plain size", "Of a latent query, without positions."),
+            number("model.rope_dim", "Rotary size", "Of a latent query, with positions."),
+            number("model.value_dim", "Value size", "Of latent attention."),
+            number("model.mtp_layers", "MTP heads", "Extra prediction heads, each with its own logits."),
+            number("model.layer_norms", "Layer norms", "Norms in a layer; 2 when empty."),
+            flag("model.bias", "Biases", "On all linear layers."),
+            flag("model.qkv_bias", "QKV biases", "On queries, keys and values only."),
+            flag("model.norm_bias", "Norm biases", "Norms with a bias."),
+            flag("model.qk_norm", "QK norms", "Norms on queries and keys."),
+        ],
+    ),
+];
+
+fn preset_names() -> Vec<&'static str> {
+    presets().iter().map(|preset| preset.name).collect()
+}
+
+fn dtypes() -> Vec<&'static str> {
+    Dtype::ALL.map(Dtype::text).to_vec()
+}
+
+fn conventions() -> Vec<&'static str> {
+    Convention::ALL.map(Convention::key).to_vec()
+}
+
+fn recomputes() -> Vec<&'static str> {
+    Recompute::ALL.map(Recompute::text).to_vec()
+}
+
+fn gpus() -> Vec<&'static str> {
+    GpuSpec::all().map(|row| row.name).collect()
+}
+
+/// Narrowest column of a number, in points.
+const CELL_PT: f32 = 92.0;
+
+impl Form {
+    /// Shows the settings in force, unless the lines are theirs already.
+    fn follow(&mut self, experiment: Option<&Experiment>) {
+        if self.of.as_ref().is_some_and(|of| of.as_ref() == experiment) {
+            return;
+        }
+        let nothing = Experiment::default();
+        let said = experiment.unwrap_or(&nothing);
+        self.lines = fields(said);
+        self.defaults = model_defaults(&said.model);
+        self.problems = Vec::new();
+        self.of = Some(experiment.cloned());
+    }
+
+    /// Reads the lines after a change.
+    fn changed(&mut self, before: Option<&Experiment>, out: &mut Vec<Command>) {
+        let nothing = Experiment::default();
+        match from_fields(&self.lines, before.unwrap_or(&nothing)) {
+            Ok(experiment) => {
+                self.problems = Vec::new();
+                self.defaults = model_defaults(&experiment.model);
+                self.of = Some(Some(experiment.clone()));
+                out.push(Command::SetExperiment(Box::new(experiment)));
+            }
+            Err(problems) => self.problems = problems,
+        }
+    }
+}
+
+/// Draws the form.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, out: &mut Vec<Command>) {
+    let before = cx.workspace.experiment.as_ref();
+    form.follow(before);
+    ui.strong("What was trained");
+    files(ui, out);
+    if !form.problems.is_empty() {
+        let text = "Not used yet: the settings do not fit together. The numbers are those of before.";
+        ui.add(Label::new(RichText::new(text).color(cx.palette.error)).wrap());
+        let shown = |key: &str| GROUPS.iter().any(|(_, _, lines)| lines.iter().any(|line| line.key == key));
+        for problem in form.problems.iter().filter(|problem| !shown(&problem.key)) {
+            error(ui, cx, &format!("{} {}", problem.key, problem.why));
+        }
+    }
+    let mut changed = config(ui, form);
+    for (title, open, lines) in &GROUPS {
+        let wrong = form.problems.iter().any(|problem| lines.iter().any(|line| line.key == problem.key));
+        let title_text = if wrong { format!("{title} (see below)") } else { (*title).to_owned() };
+        let header = CollapsingHeader::new(title_text).id_salt(title).default_open(*open).open(wrong.then_some(true));
+        header.show(ui, |ui| changed |= group(ui, cx, form, lines));
+    }
+    if changed {
+        form.changed(before, out);
+    }
+    ui.add_space(12.0);
+}
+
+fn files(ui: &mut Ui, out: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        let buttons = [
+            ("Load settings…", "Load a settings file (TOML).", Command::LoadSettings),
+            (
+                "Save settings…",
+                "Write these settings; stepscope.toml beside an export is used for it.",
+                Command::SaveSettings,
+            ),
+            ("Load config.json…", "Take the model from a Hugging Face config.json.", Command::LoadModelConfig),
+        ];
+        for (name, tip, command) in buttons {
+            if ui.button(name).on_hover_text(tip).clicked() {
+                out.push(command);
+            }
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// The model's file, when there is one, and a way to be rid of it.
+fn config(ui: &mut Ui, form: &mut Form) -> bool {
+    let Some(path) = form.lines.get("model.config").filter(|path| !path.is_empty()).cloned() else { return false };
+    let mut gone = false;
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Model from").weak());
+        ui.add(Label::new(path).truncate());
+        gone = ui.button("Forget").on_hover_text("Do without the file.").clicked();
+    });
+    if gone {
+        form.lines.remove("model.config");
+    }
+    gone
+}
+
+/// Numbers and flags stand side by side as far as there is room, texts and choices alone.
+fn group(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, lines: &[Line]) -> bool {
+    let columns = ((ui.available_width() / CELL_PT) as usize).clamp(1, 4);
+    let mut changed = false;
+    let mut rest = lines;
+    while let Some(first) = rest.first() {
+        let narrow = |line: &&Line| matches!(line.kind, Kind::Number | Kind::Flag);
+        let taken = rest.iter().take(columns).take_while(narrow).count().max(1);
+        let (now, later) = rest.split_at(taken);
+        rest = later;
+        if narrow(&first) {
+            ui.columns(columns, |cells| {
+                for (ui, line) in cells.iter_mut().zip(now) {
+                    changed |= cell(ui, form, line);
+                }
+            });
+        } else {
+            changed |= wide(ui, form, first);
+        }
+        for line in now {
+            for problem in form.problems.iter().filter(|problem| problem.key == line.key) {
+                error(ui, cx, &format!("{}: {}", line.label, problem.why));
+            }
+        }
+    }
+    changed
+}
+
+fn error(ui: &mut Ui, cx: &Cx<'_>, text: &str) {
+    ui.add(Label::new(RichText::new(text).small().color(cx.palette.error)).wrap());
+}
+
+/// A label above a narrow field, or a check box.
+fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
+    ui.spacing_mut().item_spacing.y = 1.0;
+    let default = form.defaults.get(line.key).cloned().unwrap_or_default();
+    if matches!(line.kind, Kind::Flag) {
+        ui.add_space(16.0);
+        let typed = form.lines.get(line.key).filter(|text| !text.is_empty()).unwrap_or(&default);
+        let mut on = typed == "true";
+        let clicked = ui.checkbox(&mut on, RichText::new(line.label).small()).on_hover_text(line.tip).changed();
+        if clicked {
+            form.lines.insert(line.key.to_owned(), on.to_string());
+        }
+        return clicked;
+    }
+    let label = ui.add(Label::new(RichText::new(line.label).small().weak()).truncate()).on_hover_text(line.tip);
+    let text = form.lines.entry(line.key.to_owned()).or_default();
+    let field = TextEdit::singleline(text).hint_text(default).desired_width(f32::INFINITY);
+    ui.add(field).labelled_by(label.id).on_hover_text(line.tip).changed()
+}
+
+/// A label before a field as wide as there is room.
+fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
+    let mut changed = false;
+    ui.horizontal(|ui| {
+        ui.set_min_height(22.0);
+        let label = ui
+            .add_sized([CELL_PT, 18.0], Label::new(RichText::new(line.label).small().weak()).halign(egui::Align::Min));
+        let label = label.on_hover_text(line.tip);
+        let text = form.lines.entry(line.key.to_owned()).or_default();
+        let Kind::Choice(of, none) = line.kind else {
+            let field = TextEdit::singleline(text).desired_width(f32::INFINITY);
+            changed = ui.add(field).labelled_by(label.id).on_hover_text(line.tip).changed();
+            return;
+        };
+        let selected = if text.is_empty() { none } else { text.as_str() };
+        let list = ComboBox::from_id_salt(line.key).selected_text(selected.to_owned()).width(ui.available_width());
+        let list = list.truncate().show_ui(ui, |ui| {
+            for (value, shown) in std::iter::once(("", none)).chain(of().into_iter().map(|name| (name, name))) {
+                if ui.selectable_label(text == value, shown).clicked() && text != value {
+                    *text = value.to_owned();
+                    changed = true;
+                }
+            }
+        });
+        list.response.labelled_by(label.id).on_hover_text(line.tip);
+    });
+    changed
+}
