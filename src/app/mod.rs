@@ -39,6 +39,7 @@ mod store;
 pub mod theme;
 pub mod toast;
 mod toolbar;
+mod verdict;
 mod welcome;
 mod window;
 
