@@ -11,3 +11,4 @@ mod pictures;
 mod ranges;
 mod screens;
 mod shortcuts;
+mod traffic;
