@@ -5,7 +5,7 @@
 
 use stepscope::analysis::{Analysis, Params, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};
-use stepscope::report::{Capture, Report, info_text, json, report_text};
+use stepscope::report::{Capture, Form, Report, info_text, json, report_text};
 use stepscope::settings::params_for;
 use stepscope::sim::{JobConfig, simulate_to_dir};
 use stepscope::trace::Trace;
@@ -59,4 +59,14 @@ fn the_report_as_json() {
 fn what_is_in_the_files() {
     let job = job();
     settings().bind(|| insta::assert_snapshot!("info", info_text(&captures(&job))));
+}
+
+#[test]
+fn the_report_in_the_forms_of_documents() {
+    let job = job();
+    for (form, name) in [(Form::Yaml, "report_yaml"), (Form::Markdown, "report_markdown"), (Form::Html, "report_html")]
+    {
+        let text = form.write(&captures(&job), None, &[]).unwrap();
+        settings().bind(|| insta::assert_snapshot!(name, text));
+    }
 }

@@ -169,6 +169,29 @@ fn the_view_is_saved_as_a_picture() {
 }
 
 #[test]
+fn the_report_is_saved_in_the_form_of_its_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driven = Driven::open();
+    for (name, start) in [("a.html", "<!DOCTYPE html>"), ("a.md", "# stepscope report"), ("a.json", "{\n  \"version\"")] {
+        let path = folder.path().join(name);
+        driven.send(Command::SaveReportTo(path.clone()));
+        driven.wait(|window| window.state().status.is_some());
+        assert!(driven.shows("Saved"));
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with(start), "{name}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(page.matches("data:image/png").count() >= 2, "the whole capture in both themes at least");
+    std::fs::write(folder.path().join("b.md"), "my notes").unwrap();
+    for name in ["b.md", "b.docx"] {
+        driven.send(Command::SaveReportTo(folder.path().join(name)));
+        driven.wait(|window| window.state().status.as_ref().is_some_and(|message| !message.good));
+        assert!(driven.shows("Report not saved"), "{name}");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("b.md")).unwrap(), "my notes");
+    assert!(!folder.path().join("b.docx").exists());
+}
+
+#[test]
 fn scale_and_theme_are_remembered() {
     let mut driven = Driven::open();
     driven.send(Command::SetScale(150));
