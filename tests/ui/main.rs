@@ -13,3 +13,4 @@ mod pictures;
 mod ranges;
 mod screens;
 mod shortcuts;
+mod traffic;
