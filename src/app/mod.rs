@@ -8,6 +8,7 @@
 //!
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
+mod again;
 mod capture;
 mod causes;
 mod cx;

@@ -3,7 +3,7 @@
 use crate::harness::Driven;
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
-use stepscope::experiment::{Batch, Convention, Dtype, Experiment, Model, Run};
+use stepscope::experiment::{Batch, Convention, Dtype, Experiment, Model, Parallel, Run};
 use stepscope::format;
 use stepscope::view::{Command, Panel};
 
@@ -100,6 +100,22 @@ fn settings_are_saved_and_loaded_and_files_of_others_are_left_alone() {
     driven.send(Command::SaveSettingsTo(other.clone()));
     assert!(driven.shows("The settings were not saved") && driven.shows("is no settings file"));
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "[package]\n");
+}
+
+#[test]
+fn a_new_layout_is_judged_anew_without_moving_the_view() {
+    let mut driven = open(1280.0, 900.0);
+    driven.send(Command::ShowStep(stepscope::view::RankId { doc: 0, rank: 0 }, 3));
+    let view = driven.window().state().view.viewport;
+    let pp = |driven: &Driven| {
+        let docs = &driven.window().state().workspace.docs;
+        docs[1].analysis.experiment.as_ref().and_then(|experiment| experiment.parallel.pp)
+    };
+    assert_eq!(pp(&driven), None);
+    let parallel = Parallel { pp: Some(2), ..Parallel::default() };
+    driven.send(Command::SetExperiment(Box::new(Experiment { parallel, ..experiment() })));
+    driven.wait(|window| window.state().workspace.docs[1].analysis.experiment.is_some());
+    assert_eq!((pp(&driven), driven.window().state().view.viewport), (Some(2), view));
 }
 
 #[test]
