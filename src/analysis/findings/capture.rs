@@ -86,7 +86,7 @@ fn overhead(case: &Case<'_>) -> Option<Finding> {
         .with("in the profiler's own work", Value::Ns(total_ns))
         .with("of the rank's span", Value::Share(taken))
         .at(worst.places());
-    Some(if taken >= case.limits.overhead_spoils_share { finding.as_warning() } else { finding })
+    Some(if taken >= case.limits.overhead_spoils_share { finding.made_warning() } else { finding })
 }
 
 /// Ranges that write a checkpoint or evaluate and take a noticeable part of a step.

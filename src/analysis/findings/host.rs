@@ -48,11 +48,7 @@ fn launch_bound(case: &Case<'_>) -> Option<Finding> {
         finding = finding.with(what, Value::Ns(idle_ns(case, cause)));
     }
     let kernels = case.scope.mean_count(case.work.compute.kernels.count);
-    Some(
-        finding
-            .with("kernels per step", Value::Count(kernels))
-            .at(case.gaps.places(Group::Launching)),
-    )
+    Some(finding.with("kernels per step", Value::Count(kernels)).at(case.gaps.places(Group::Launching)))
 }
 
 fn small_kernels(case: &Case<'_>) -> Option<Finding> {

@@ -18,8 +18,8 @@ mod work;
 
 pub use rule::Rule;
 
-use super::places::GapPlaces;
 use super::pipeline::{Bubble, Pipeline};
+use super::places::GapPlaces;
 use super::scope::Scope;
 use super::verdict::{Losses, Verdict};
 use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
@@ -106,7 +106,7 @@ impl Finding {
 
     /// A warning, whatever its size.
     #[must_use]
-    pub(super) const fn as_warning(mut self) -> Self {
+    pub(super) const fn made_warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
