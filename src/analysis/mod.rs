@@ -22,6 +22,7 @@ mod partition;
 mod period;
 mod pipeline;
 mod places;
+mod range_names;
 mod ranges;
 mod rank;
 mod rules;
