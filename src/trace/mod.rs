@@ -24,7 +24,9 @@ pub use names::{NameId, Names, OpName, OpNameId};
 pub use rank::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Stream, SyncTable};
 pub use raw::{RawCall, RawOp, RawRange, RawSync};
 pub use row_numbers::RowNumbers;
-pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
+pub use source::{
+    DetailError, DetailSource, Field, Gpu, Quantity, RowRef, Source, SourceKind, TableCount, TableKind, Warning,
+};
 pub use thread::{CallTable, CommCall, Process, RangeKind, RangeTable, Thread};
 
 use crate::units::Span;
