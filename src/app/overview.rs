@@ -4,7 +4,7 @@ use super::causes;
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
 use super::parts::{bar, explain, swatch};
-use super::step_chart;
+use super::{step_chart, verdict};
 use crate::analysis::{Causes, Part, Partition};
 use crate::format;
 use crate::units::Span;
@@ -20,6 +20,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     };
     choose_rank(ui, cx, &chosen, out);
     ui.add_space(8.0);
+    verdict::show(ui, cx, &chosen, out);
+    ui.add_space(12.0);
     partition(ui, cx, &chosen, out);
     ui.add_space(12.0);
     step_chart::show(ui, cx, &chosen, out);

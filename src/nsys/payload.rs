@@ -87,7 +87,10 @@ fn placed(entries: &[Entry]) -> impl Iterator<Item = (&Entry, Number, usize)> {
 
 /// Layouts of the payloads of communication calls, by domain and schema.
 #[derive(Debug, Default)]
-pub(crate) struct CommLayouts(FxHashMap<(i64, i64), Vec<(CommValue, Number, usize)>>);
+pub(crate) struct CommLayouts(FxHashMap<(i64, i64), Vec<PlacedValue>>);
+
+/// A value of a payload, how it is stored, and at which byte.
+type PlacedValue = (CommValue, Number, usize);
 
 /// Values of a communication call that the model keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

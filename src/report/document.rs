@@ -145,7 +145,8 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
         format::count(rank.copies),
         format::count(rank.graphs),
     )));
-    section("Verdict and findings", rank.verdict.text(), blocks);
+    let verdict = format!("{}{}", rank.verdict.headline(), rank.verdict.text());
+    section("Verdict and findings", verdict, blocks);
     blocks.push(Block::Heading(2, "Parts".to_owned()));
     blocks.push(Block::Table(parts(rank)));
     steps(rank, blocks);

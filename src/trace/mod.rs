@@ -4,7 +4,7 @@
 //! knows where rows came from (no SQL) or what they will look like (no egui), so that another source can fill the same
 //! model through [`TraceBuilder`].
 //!
-//! Cost: about 28 bytes per GPU operation, 20 per API call, 40 per NVTX range, 80 more per range of a communication
+//! Cost: about 30 bytes per GPU operation, 20 per API call, 40 per NVTX range, 80 more per range of a communication
 //! call that carries values. Everything else a row holds stays in
 //! the file and is fetched by [`RowRef`] when somebody looks at it ([`DetailSource`]).
 

@@ -2,11 +2,13 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod findings;
 mod gaps;
 mod guide;
 mod harness;
 mod job;
 mod loading;
+mod mfu;
 mod panels;
 mod pictures;
 mod ranges;

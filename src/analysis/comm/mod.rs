@@ -82,13 +82,16 @@ struct CommOp {
     waited: bool,
 }
 
+/// What makes kernels comparable: their kind, then bytes and communicator, or name and stream when those are unknown.
+type Alike = (Collective, Option<(u64, Option<u64>)>, Option<(u32, u16)>);
+
 impl CommOp {
     const fn overlapped_ns(&self) -> i64 {
         self.len_ns.saturating_sub(self.exposed_ns)
     }
 
-    /// What makes kernels comparable: kind, and size and communicator, or kernel and stream when those are unknown.
-    fn like(&self) -> (Collective, Option<(u64, Option<u64>)>, Option<(u32, u16)>) {
+    /// What it is compared by.
+    fn like(&self) -> Alike {
         match self.message {
             Some(message) => (self.kind, Some((message.bytes, message.communicator)), None),
             None => (self.kind, None, Some((self.name, self.stream))),
