@@ -3,7 +3,7 @@
 //! Computed once per selection. Cost: binary searches, plus a walk over the NVTX ranges that begin before the launch
 //! (at most [`NVTX_WALK`] of them).
 
-use crate::analysis::{Attribution, Class, GapReport, Part, Sequence, Step, StepEdge, linked_by_sequence};
+use crate::analysis::{Attribution, Class, GapReport, Message, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
 use crate::report::Gap;
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
@@ -105,12 +105,30 @@ fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
     if let Some(bytes) = ops.bytes_of(op as u32) {
         facts.add("Bytes", format::bytes(bytes));
     }
+    if let Some(message) = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.communication.message(op as u32))
+    {
+        add_message(&mut facts, message);
+    }
     add_launch(&mut facts, trace, rank, op);
     let path = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.ranges.path_text(trace, op));
     if let Some(path) = path {
         facts.add("NVTX path", path);
     }
     Some(facts)
+}
+
+/// What a communication kernel moved.
+fn add_message(facts: &mut Facts, message: &Message) {
+    facts.add("Message", format::bytes(message.bytes));
+    if message.calls > 1 {
+        facts.add("Calls in it", format::count(message.calls.into()));
+    }
+    if let Some(peer) = message.peer {
+        facts.add("Peer", peer.to_string());
+    }
+    if let Some(communicator) = message.communicator {
+        facts.add("Communicator", format::communicator(communicator));
+    }
 }
 
 fn add_launch(facts: &mut Facts, trace: &Trace, rank: &Rank, op: usize) {

@@ -48,15 +48,15 @@ fn launches_show_the_numbers_of_the_whole_capture_or_of_the_step_in_view() {
     };
     let (whole, step) = launches(&driven);
     let told = |count: u64| format!("{} launches of", format::count(count));
-    assert!(driven.shows("Whole capture") && driven.shows(&told(whole.launches)));
+    assert!(driven.shows("In the whole capture") && driven.shows(&told(whole.launches)));
     for text in ["Latency in view", "Queue depth in view", "Histogram of latencies", "cudaLaunchKernel"] {
         assert!(driven.shows(text), "{text}");
     }
     driven.send(Command::ShowStep(RANK, 4));
     assert!(driven.shows(&told(step.launches)) && step.launches < whole.launches);
-    driven.click("Whole capture");
+    driven.click("In the whole capture");
     assert!(driven.shows(&told(whole.launches)));
-    driven.click("step 4");
+    driven.click("In step 4");
     assert!(driven.shows(&told(step.launches)));
 }
 

@@ -18,7 +18,6 @@ const SUMS: [Column; 12] = [
     column("Count", 48.0, "Communication kernels. Durations are those of kernels on the GPU, never of the calls."),
     column("Total", 60.0, "Sum of their durations; they may overlap each other."),
     column("Exposed", 60.0, "Time of them during which no compute kernel of the device ran."),
-    column("Median", 60.0, "Median duration, outliers left out."),
     column(
         "Bus bw.",
         66.0,
@@ -27,6 +26,7 @@ const SUMS: [Column; 12] = [
          communicator and outliers are left out. A kernel's time holds its wait for late ranks, so the links gave at least \
          this. \"-\" while the size or the number of ranks is unknown.",
     ),
+    column("Median", 60.0, "Median duration, outliers left out."),
     column("Bytes", 66.0, "Bytes as the calls of this rank state them; of sends and receives the larger sum."),
     column("Longest", 60.0, "Longest duration, outliers included."),
     column("Overlapped", 64.0, "Time of them during which a compute kernel ran."),
@@ -126,8 +126,8 @@ fn row(name: String, sums: &CommSums) -> Row {
         format::count(sums.count),
         format::duration(sums.total_ns),
         format::duration(sums.exposed_ns),
-        format::duration(sums.median_ns),
         format::bandwidth(bandwidth.bus_gb_per_s),
+        format::duration(sums.median_ns),
         format::bytes_or_unknown(sums.bytes),
         format::duration(sums.longest_ns),
         format::duration(sums.overlapped_ns),

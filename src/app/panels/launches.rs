@@ -143,14 +143,15 @@ fn choose(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, whole: &mut bool) -> Ov
     let step = chosen.step_meant(cx.view, cx.workspace);
     let name = step.and_then(|at| chosen.steps()?.steps.get(at)).map(|step| format::one_line(&step.name, 40));
     let (Some(at), Some(name)) = (step, name) else {
-        ui.strong("Whole capture").on_hover_text("Show or select a step to see its own numbers.");
+        ui.strong("In the whole capture").on_hover_text("Show or select a step to see its own numbers.");
         return Over::Capture;
     };
     ui.horizontal_wrapped(|ui| {
+        let name = format!("In {name}");
         if ui.add(Button::selectable(!*whole, name)).on_hover_text("The step that the view is about").clicked() {
             *whole = false;
         }
-        if ui.add(Button::selectable(*whole, "Whole capture")).clicked() {
+        if ui.add(Button::selectable(*whole, "In the whole capture")).clicked() {
             *whole = true;
         }
     });

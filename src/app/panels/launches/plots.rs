@@ -6,7 +6,7 @@ use crate::timeline::color::Palette;
 use crate::timeline::ruler::tick_ns;
 use crate::units::Span;
 use egui::{Color32, Role, Ui, WidgetInfo};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotPoint, PlotPoints, PlotUi};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotBounds, PlotPoint, PlotPoints, PlotUi};
 
 const HEIGHT_PT: f32 = 92.0;
 const AXIS_PT: f32 = 52.0;
@@ -58,16 +58,13 @@ fn series(
     [largest, mean]: [Vec<[f64; 2]>; 2],
 ) {
     let marks: Vec<(f64, String)> = (0..6).map(|at| f64::from(at) * tick).map(|value| (value, text(value))).collect();
-    let response = plain(name, palette, marks, tick, top)
-        .show_grid([false, true])
-        .default_x_bounds(window.start_ns as f64, window.end_ns as f64)
-        .default_y_bounds(0.0, top * 1.08)
-        .show(ui, |plot| {
-            let area = Line::new("largest", PlotPoints::from(largest)).color(palette.text_dim).width(0.0);
-            plot.line(area.fill(0.0).fill_alpha(0.35).allow_hover(false));
-            plot.line(Line::new("mean", PlotPoints::from(mean)).color(palette.accent).width(1.5).allow_hover(false));
-            plot.pointer_coordinate()
-        });
+    let response = plain(name, palette, marks, tick, top).show_grid([false, true]).show(ui, |plot| {
+        bound(plot, [window.start_ns as f64, window.end_ns as f64], top);
+        let area = Line::new("largest", PlotPoints::from(largest)).color(palette.text_dim).width(0.0);
+        plot.line(area.fill(0.0).fill_alpha(0.35).allow_hover(false));
+        plot.line(Line::new("mean", PlotPoints::from(mean)).color(palette.accent).width(1.5).allow_hover(false));
+        plot.pointer_coordinate()
+    });
     let summary = format!("{name}, {} points", points.len());
     response.response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &summary));
     let under = |pointer: PlotPoint| points.iter().find(|point| point.span.contains(pointer.x.round() as i64));
@@ -100,12 +97,11 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
         .custom_x_axes(vec![axis])
         .show_grid([false, true])
         .x_grid_spacer(move |_| {
-            let marks = (0..64_usize).step_by(every);
+            let marks = (every / 2..64).step_by(every);
             marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
         })
-        .default_x_bounds(-0.6, bins.len() as f64 - 0.4)
-        .default_y_bounds(0.0, top * 1.08)
-        .show(ui, |plot: &mut PlotUi<'_>| {
+        .show(ui, |plot| {
+            bound(plot, [-0.6, bins.len() as f64 - 0.4], top);
             plot.bar_chart(BarChart::new("launches", bars).allow_hover(false));
             plot.pointer_coordinate()
         });
@@ -124,6 +120,11 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
 
 fn bar(at: usize, height: f64, color: Color32) -> Bar {
     Bar::new(at as f64, height).width(0.9).fill(color)
+}
+
+/// Shows exactly this part: plots would else keep what they showed first.
+fn bound(plot: &mut PlotUi<'_>, [from, to]: [f64; 2], top: f64) {
+    plot.set_plot_bounds(PlotBounds::from_min_max([from, 0.0], [to, top * 1.08]));
 }
 
 /// A plot that does not move, with the y axis labelled by `marks`.
