@@ -172,7 +172,8 @@ fn the_view_is_saved_as_a_picture() {
 fn the_report_is_saved_in_the_form_of_its_ending() {
     let folder = tempfile::tempdir().unwrap();
     let mut driven = Driven::open();
-    for (name, start) in [("a.html", "<!DOCTYPE html>"), ("a.md", "# stepscope report"), ("a.json", "{\n  \"version\"")] {
+    for (name, start) in [("a.html", "<!DOCTYPE html>"), ("a.md", "# stepscope report"), ("a.json", "{\n  \"version\"")]
+    {
         let path = folder.path().join(name);
         driven.send(Command::SaveReportTo(path.clone()));
         driven.wait(|window| window.state().status.is_some());
