@@ -1,6 +1,6 @@
 //! Conditions on the numbers of a report, such as `exposed > 10%`: what can be asked for, and whether it holds.
 
-use super::{Cause, Causes, Mfu, Partition, RankAnalysis};
+use super::{Area, Cause, Causes, Mfu, Partition, RankAnalysis};
 use crate::units::share;
 
 /// A number that a condition can be put on.
@@ -24,6 +24,8 @@ pub enum Metric {
     Idle,
     /// Idle time of one cause.
     Cause(Cause),
+    /// A loss that the verdict weighs: the pipeline's bubble, or what the host is to blame for.
+    Loss(Area),
     /// Median step.
     StepTime,
     /// Model FLOPs utilisation.
@@ -73,7 +75,8 @@ impl Metric {
             Self::Idle,
         ];
         let job = [Self::StepTime, Self::Mfu, Self::Hfu, Self::TokensPerSecond];
-        parts.into_iter().chain(Cause::ALL.map(Self::Cause)).chain(job)
+        let losses = [Self::Loss(Area::Host), Self::Loss(Area::Bubble)];
+        parts.into_iter().chain(Cause::ALL.map(Self::Cause)).chain(losses).chain(job)
     }
 
     /// Stable word.
@@ -88,6 +91,7 @@ impl Metric {
             Self::Copy => "copy",
             Self::Idle => "idle",
             Self::Cause(cause) => cause.key(),
+            Self::Loss(area) => area.key(),
             Self::StepTime => "step_time",
             Self::Mfu => "mfu",
             Self::Hfu => "hfu",
@@ -107,6 +111,8 @@ impl Metric {
             Self::Copy => "a copy or fill ran and no kernel",
             Self::Idle => "nothing ran",
             Self::Cause(_) => "idle time of this cause",
+            Self::Loss(Area::Bubble) => "the pipeline's bubble, with pipeline parallelism",
+            Self::Loss(_) => "idle time that the host is to blame for",
             Self::StepTime => "median step",
             Self::Mfu => "model FLOPs utilisation of the job",
             Self::Hfu => "hardware FLOPs utilisation of the job",
@@ -140,7 +146,7 @@ impl Metric {
             Self::Copy => parts.copy_only_ns,
             Self::Idle => parts.idle_ns,
             Self::Cause(cause) => causes.of(cause),
-            Self::StepTime | Self::Mfu | Self::Hfu | Self::TokensPerSecond => parts.span_ns,
+            Self::Loss(_) | Self::StepTime | Self::Mfu | Self::Hfu | Self::TokensPerSecond => parts.span_ns,
         }
     }
 }
@@ -293,7 +299,10 @@ impl Condition {
             Some(typical) => (typical.mean, typical.causes, Subject::TypicalStep(typical.count)),
             None => (numbers.whole, numbers.idle.within(numbers.span), Subject::WholeSpan),
         };
-        let ns = self.metric.ns(&parts, &causes);
+        let ns = match self.metric {
+            Metric::Loss(area) => numbers.diagnosis.verdict.as_ref()?.losses.of_area(area),
+            metric => metric.ns(&parts, &causes),
+        };
         let amount = match self.limit {
             Amount::Share(_) => Amount::Share(share(ns, parts.span_ns)?),
             Amount::Ns(_) | Amount::Number(_) => Amount::Ns(ns as f64),

@@ -243,7 +243,7 @@ fn save_report(workspace: &Workspace, path: &Path) -> Result<(), SaveError> {
     let captures: Vec<Capture<'_>> =
         workspace.docs.iter().map(|doc| Capture { trace: &doc.trace, analysis: &doc.analysis }).collect();
     let pictures = if form == Form::Html { picture::for_report(workspace) } else { Vec::new() };
-    form.save(&form.write(&captures, None, &pictures)?, path)
+    form.save(&form.write(&captures, workspace.experiment.as_ref(), &pictures)?, path)
 }
 
 impl eframe::App for Window {

@@ -104,7 +104,7 @@ fn told(condition: &Condition, who: &str, value: Amount, subject: Subject) -> St
         Amount::Number(number) => format::decimal(number, 1),
     };
     let of = match subject {
-        Subject::TypicalStep(count) => format!(", typical step of {}", format::count(count)),
+        Subject::TypicalStep(count) => format!(", typical step ({} counted)", format::count(count)),
         Subject::WholeSpan => ", whole span (no steps are marked)".to_owned(),
         Subject::Job => String::new(),
     };

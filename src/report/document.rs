@@ -108,15 +108,16 @@ fn ranks(ranks: &[RankReport]) -> Grid {
         let mut cells = vec![
             name(&rank.label),
             known(rank.gpu.as_deref()),
+            known(rank.verdict.class()),
             typical.map_or_else(|| format::UNKNOWN.to_owned(), |typical| format::count(typical.count)),
             format::duration_or_unknown(typical.map(|typical| typical.median_span_ns)),
         ];
         cells.extend(Part::ALL.map(|part| format::percent(part.share(subject(rank)))));
         cells
     };
-    let mut head = vec!["Rank", "GPU", "Typical steps", "Median step"];
+    let mut head = vec!["Rank", "GPU", "Bound by", "Typical steps", "Median step"];
     head.extend(Part::ALL.map(Part::text));
-    Grid::new("Where the time went", &head, &[1], ranks.iter().map(row).collect())
+    Grid::new("Where the time went", &head, &[1, 2], ranks.iter().map(row).collect())
 }
 
 fn mfu(report: &Report, blocks: &mut Vec<Block>) {
@@ -145,8 +146,7 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
         format::count(rank.copies),
         format::count(rank.graphs),
     )));
-    let verdict = format!("{}{}", rank.verdict.headline(), rank.verdict.text());
-    section("Verdict and findings", verdict, blocks);
+    verdict(rank, blocks);
     blocks.push(Block::Heading(2, "Parts".to_owned()));
     blocks.push(Block::Table(parts(rank)));
     steps(rank, blocks);
@@ -155,6 +155,17 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
     section("Communication", rank.comm.text(), blocks);
     section("NVTX ranges on the GPU", rank.ranges.text(), blocks);
     section("Launches", rank.launch.text(), blocks);
+}
+
+/// The verdict in words, then the findings.
+fn verdict(rank: &RankReport, blocks: &mut Vec<Block>) {
+    blocks.push(Block::Heading(2, "Verdict".to_owned()));
+    blocks.push(Block::List(rank.verdict.lines().to_vec()));
+    let rows = rank.verdict.rows();
+    if !rows.is_empty() {
+        let head = ["Rule", "Finding", "Time", "Share", "Evidence", "Advice"];
+        blocks.push(Block::Table(Grid::new("Findings, by the time they could win", &head, &[1, 4, 5], rows)));
+    }
 }
 
 /// A section that is aligned text, when there is any.

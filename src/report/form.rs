@@ -1,6 +1,7 @@
 //! The forms of a report, and how one is written to a file.
 
-use super::{Capture, Report, document, html, json, markdown, notes, report_text};
+use super::text::text_of;
+use super::{Capture, Report, document, html, json, markdown, notes};
 use crate::experiment::Experiment;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,7 @@ impl Form {
             None => Report::of(captures),
         };
         match self {
-            Self::Text => Ok(report_text(captures)),
+            Self::Text => Ok(text_of(&report())),
             Self::Json => json(&report()).map_err(|error| SaveError::Form(error.to_string())),
             Self::Yaml => notes::yaml(&report()).map(|text| format!("{TITLE}{text}")).map_err(SaveError::Form),
             Self::Markdown => Ok(format!("{TITLE}\n{}", markdown::page(&document::of(&report())))),

@@ -3,6 +3,7 @@
 
 use super::{RankReport, Report};
 use crate::experiment::{Convention, Dtype, Experiment, Model, Recompute};
+use crate::format;
 use crate::units::{seconds, share};
 use serde::{Serialize, Serializer};
 use serde_saphyr::Commented;
@@ -233,7 +234,9 @@ fn nsys(rank: Option<&RankReport>) -> Nsys<'_> {
 /// Nanoseconds a typical step without work on the GPU, and what that is.
 fn bubble(rank: Option<&RankReport>) -> (Option<i64>, String) {
     let typical = rank.filter(|rank| !rank.steps_estimated).and_then(|rank| rank.typical_step.as_ref());
-    let idle_ns = typical.map(|typical| typical.mean.idle_ns);
-    let of_step = typical.and_then(|typical| share(typical.mean.idle_ns, typical.mean.span_ns));
-    (idle_ns, format!("seconds a typical step with nothing on the GPU, {} of it", crate::format::percent(of_step)))
+    let measured_ns = rank.and_then(|rank| rank.verdict.bubble_ns());
+    let what = if measured_ns.is_some() { "of the pipeline's bubble" } else { "with nothing on the GPU" };
+    let ns = typical.map(|typical| measured_ns.unwrap_or(typical.mean.idle_ns));
+    let of_step = ns.zip(typical).and_then(|(ns, typical)| share(ns, typical.mean.span_ns));
+    (ns, format!("seconds a typical step {what}, {} of it", format::percent(of_step)))
 }

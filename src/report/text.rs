@@ -10,7 +10,11 @@ use std::collections::BTreeSet;
 
 /// The report of some captures as text.
 pub fn report_text(captures: &[Capture<'_>]) -> String {
-    let report = Report::of(captures);
+    text_of(&Report::of(captures))
+}
+
+/// A report as text.
+pub(super) fn text_of(report: &Report) -> String {
     let mut text = String::new();
     for export in &report.exports {
         text.push_str(&heading(export));
@@ -51,7 +55,7 @@ fn rank_text(rank: &RankReport) -> String {
         format::count(rank.graphs),
         rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
     ));
-    text.push_str(rank.verdict.headline());
+    text.push_str(&rank.verdict.headline());
     text.push('\n');
     text.push_str(&parts_text(rank));
     if !rank.collectives.is_empty() {

@@ -13,9 +13,9 @@ pub struct VerdictReport {
     verdict: Option<VerdictKeys>,
     /// What was found, by the time it could win, largest first.
     findings: Vec<FindingKeys>,
-    /// The verdict in words.
+    /// The verdict in words, a line for each thing that is said.
     #[serde(skip)]
-    headline: String,
+    lines: Vec<String>,
 }
 
 /// The verdict.
@@ -193,6 +193,29 @@ impl VerdictReport {
         self.verdict.as_ref().map(|verdict| verdict.next_action)
     }
 
+    /// Nanoseconds a step of the pipeline's bubble; `None` without a pipeline.
+    pub(super) fn bubble_ns(&self) -> Option<i64> {
+        let verdict = self.verdict.as_ref().filter(|verdict| verdict.bubble.is_some())?;
+        verdict.losses_ns.get(Area::Bubble.key()).copied()
+    }
+
+    /// The findings as rows: rule, what, time, share, evidence, advice.
+    pub(super) fn rows(&self) -> Vec<Vec<String>> {
+        let row = |finding: &FindingKeys| {
+            let costs = finding.ns_per_step != 0;
+            let evidence: Vec<String> = finding.evidence.iter().map(|e| format!("{} {}", e.what, e.text)).collect();
+            vec![
+                finding.rule.id().to_owned(),
+                finding.title.to_owned(),
+                format::duration_or_unknown(costs.then_some(finding.ns_per_step)),
+                format::percent(costs.then_some(finding.share)),
+                evidence.join("; "),
+                finding.advice.to_owned(),
+            ]
+        };
+        self.findings.iter().map(row).collect()
+    }
+
     /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
     pub(super) fn of(numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let diagnosis = &numbers.diagnosis;
@@ -200,13 +223,22 @@ impl VerdictReport {
         Self {
             verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
             findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            headline: headline(diagnosis.verdict.as_ref(), steps, mfu),
+            lines: lines(diagnosis.verdict.as_ref(), steps, mfu),
         }
     }
 
+    /// The verdict in words, a line for each thing that is said.
+    pub(super) fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
     /// The verdict as text, indented under its rank.
-    pub(super) fn headline(&self) -> &str {
-        &self.headline
+    pub(super) fn headline(&self) -> String {
+        let indented = |(at, line): (usize, &String)| match at {
+            0 => format!("  {line}\n"),
+            _ => paragraph("    ", line),
+        };
+        self.lines.iter().enumerate().map(indented).collect()
     }
 
     /// The findings as text, indented under their rank; empty when there is none.
@@ -232,20 +264,18 @@ impl VerdictReport {
     }
 }
 
-/// The verdict with its next action, as lines.
-fn headline(verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> String {
-    let Some(verdict) = verdict else { return "  No events, so no verdict.\n".to_owned() };
-    let mut text = format!("  {}\n", verdict_text(verdict));
-    let mut line = |line: &str| text.push_str(&paragraph("    ", line));
-    line(&margin_text(verdict));
-    bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)).for_each(|text| line(&text));
+/// The verdict with its next action, a line for each thing that is said.
+fn lines(verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
+    let Some(verdict) = verdict else { return vec!["No events, so no verdict.".to_owned()] };
+    let mut lines = vec![verdict_text(verdict), margin_text(verdict)];
+    lines.extend(bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)));
     if !verdict.places.is_empty() {
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, steps)).collect();
-        line(&format!("Worst: {}.", places.join(", ")));
+        lines.push(format!("Worst: {}.", places.join(", ")));
     }
-    line(&format!("Next: {}", verdict.next.advice()));
-    verdict.basis.reason().into_iter().for_each(line);
-    text
+    lines.push(format!("Next: {}", verdict.next.advice()));
+    lines.extend(verdict.basis.reason().map(str::to_owned));
+    lines
 }
 
 impl VerdictKeys {
