@@ -62,6 +62,16 @@ pub fn seconds(ns: f64) -> f64 {
     ns / 1e9
 }
 
+/// Whole nanoseconds in seconds.
+pub fn seconds_of(ns: i64) -> f64 {
+    seconds(ns as f64)
+}
+
+/// Whole nanoseconds in microseconds.
+pub fn microseconds_of(ns: i64) -> f64 {
+    ns as f64 / 1e3
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

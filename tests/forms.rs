@@ -143,7 +143,7 @@ fn notes_hold_the_numbers_of_the_report_and_say_what_is_missing() {
     assert_eq!(notes["nsys"]["top_kernel"], rank["top_kernel"]["name"]);
     assert_eq!(notes["hardware"]["gpu"], rank["gpu"]);
     assert!(notes["throughput"]["tokens_per_step"].is_null() && notes["throughput"]["estimated_mfu"].is_null());
-    for (key, comment) in [("estimated_mfu", "stepscope.toml"), ("tokens_per_step", "batch."), ("dp", "parallel.dp")] {
+    for (key, comment) in [("estimated_mfu", "model.preset"), ("tokens_per_step", "batch."), ("dp", "parallel.dp")] {
         let line = text.lines().find(|line| line.trim_start().starts_with(&format!("{key}: null"))).unwrap();
         assert!(line.contains("# ") && line.contains(comment), "{line}");
     }

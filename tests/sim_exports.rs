@@ -171,7 +171,7 @@ fn exports_are_named_by_rank_and_nothing_else_is_left() {
     write(&cfg, &inside);
     let mut names: Vec<_> = std::fs::read_dir(&inside).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["rank0.sqlite", "rank1.sqlite"]);
+    assert_eq!(names, ["rank0.sqlite", "rank1.sqlite", "stepscope.toml"]);
 }
 
 #[test]

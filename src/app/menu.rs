@@ -96,10 +96,12 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
-    for (panel, text) in PANELS {
-        entry(ui, open, &format!("Show {}", text.to_lowercase()), Command::ShowPanel(panel), out);
-    }
-    ui.separator();
+    ui.menu_button("Panels", |ui| {
+        ui.set_width(WIDTH_PT);
+        for (panel, text) in PANELS {
+            entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+        }
+    });
     ui.menu_button("Theme", |ui| {
         for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
             if ui.radio(cx.view.theme == theme, text).clicked() {

@@ -4,7 +4,7 @@
 use super::{RankReport, Report};
 use crate::experiment::{Convention, Dtype, Experiment, Model, Recompute};
 use crate::format;
-use crate::units::{seconds, share};
+use crate::units::{seconds, seconds_of, share};
 use serde::{Serialize, Serializer};
 use serde_saphyr::Commented;
 
@@ -202,9 +202,9 @@ fn throughput(report: &Report) -> Throughput {
     let missing = report.mfu.missing.first().map_or("", String::as_str);
     let missing = if missing.is_empty() { "say what was trained in stepscope.toml: [model], [batch]" } else { missing };
     // Without an experiment the captured steps still have a median.
-    let captured_ns = slowest(&report.ranks).and_then(marked).map(|(_, median_ns)| median_ns as f64);
+    let captured = slowest(&report.ranks).and_then(marked).map(|(_, median_ns)| seconds_of(median_ns));
     Throughput {
-        step_time_median: explained(report.mfu.step_time_ns.or(captured_ns).map(seconds), "seconds", NO_STEPS),
+        step_time_median: explained(report.mfu.step_time_ns.map(seconds).or(captured), "seconds", NO_STEPS),
         tokens_per_step: noted(
             report.mfu.tokens_per_step,
             "give batch.sequences and batch.sequence_length in stepscope.toml",
@@ -226,7 +226,7 @@ fn nsys(rank: Option<&RankReport>) -> Nsys<'_> {
             "no compute kernel was recorded",
         ),
         top_collective: noted(top, "no communication kernel was recorded"),
-        visible_bubble: explained(bubble_ns.map(|ns| seconds(ns as f64)), &bubble, NO_STEPS),
+        visible_bubble: explained(bubble_ns.map(seconds_of), &bubble, NO_STEPS),
         suspected_bottleneck: noted(rank.and_then(|rank| rank.verdict.class()), NO_WORK),
     }
 }

@@ -26,8 +26,9 @@ fn the_overview_begins_with_the_verdict_and_what_to_do() {
 #[test]
 fn a_click_on_the_worst_place_shows_and_selects_it() {
     let mut driven = Driven::open();
-    let verdict = diagnosis(&driven).verdict.unwrap();
-    let place = verdict.places[0];
+    driven.harness.set_size([1280.0, 2400.0].into());
+    driven.send(Command::ShowPanel(Panel::Findings));
+    let place = diagnosis(&driven).findings.iter().find_map(|finding| finding.places.first().copied()).unwrap();
     let text = text_of(&driven, &place);
     driven.harness.query_all_by_label(&text).next().unwrap().click();
     driven.settle();

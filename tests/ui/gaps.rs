@@ -57,6 +57,12 @@ fn a_click_selects_the_gap_and_shows_it() {
     }
 }
 
+/// Chooses a cause in the list that opens under "by".
+fn choose(driven: &mut Driven, cause: Cause) {
+    driven.click("by");
+    driven.click(&format!("Only {}", cause.text()));
+}
+
 #[test]
 fn the_list_is_sorted_by_start_and_filtered_by_cause() {
     let mut driven = open(1280.0);
@@ -67,11 +73,9 @@ fn the_list_is_sorted_by_start_and_filtered_by_cause() {
     assert!(rows(&driven)[0].starts_with(&format!("Show the gap of {length} at ")));
     let cause = idle.cause_of(idle.longest(0, 1)[0] as usize).unwrap();
     let other = Cause::ALL.into_iter().find(|c| (0..idle.gaps()).all(|gap| idle.cause_of(gap) != Some(*c))).unwrap();
-    driven.click("by");
-    driven.click(cause.text());
+    choose(&mut driven, cause);
     assert!(rows(&driven).iter().all(|row| row.ends_with(cause.text())));
-    driven.click("by");
-    driven.click(other.text());
+    choose(&mut driven, other);
     assert!(rows(&driven).is_empty() && driven.shows("No such gap on this rank."));
 }
 

@@ -9,7 +9,7 @@ use crate::app::cx::{Chosen, Cx};
 use crate::app::icons::{self, Icon};
 use crate::format;
 use crate::report::Gap;
-use crate::units::{Span, share};
+use crate::units::{Span, microseconds_of, share};
 use crate::view::{Command, Item, RankId};
 use egui::{Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
@@ -127,7 +127,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut GapsCache, out: &mut Vec<Comma
 fn choose(ui: &mut Ui, cx: &Cx<'_>, idle: &Idle, cache: &mut GapsCache) {
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Gaps of at least");
-        let mut least_us = cache.least_ns.unwrap_or(idle.listed_ns) as f64 / 1e3;
+        let mut least_us = microseconds_of(cache.least_ns.unwrap_or(idle.listed_ns));
         let value = DragValue::new(&mut least_us).range(0.0..=1e9).speed(0.5).max_decimals(3).suffix(" µs");
         let tip = "Shorter gaps are summed, not listed. Drag, or click to type.";
         if ui.add(value).labelled_by(label.id).on_hover_text(tip).changed() {
@@ -142,7 +142,11 @@ fn choose(ui: &mut Ui, cx: &Cx<'_>, idle: &Idle, cache: &mut GapsCache) {
                         Some(cause) => causes::swatch(ui, cx.palette, cause),
                         None => ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover()).1,
                     };
-                    ui.selectable_label(cache.cause == cause, text(cause))
+                    let choice = ui.selectable_label(cache.cause == cause, text(cause));
+                    let name = cause.map_or_else(|| "Gaps of any cause".to_owned(), |c| format!("Only {}", c.text()));
+                    let chosen = cache.cause == cause;
+                    choice.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &name));
+                    choice
                 });
                 if row.inner.on_hover_text(cause.map_or("", Cause::definition)).clicked() {
                     cache.cause = cause;
@@ -152,6 +156,9 @@ fn choose(ui: &mut Ui, cx: &Cx<'_>, idle: &Idle, cache: &mut GapsCache) {
         list.response.labelled_by(label.id);
     });
 }
+
+/// Room for the scroll bar, in points.
+const SCROLL_BAR_PT: f32 = 12.0;
 
 /// What is listed and what is not.
 fn sums(ui: &mut Ui, chosen: &Chosen<'_>, cache: &GapsCache) {
@@ -194,12 +201,17 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, ou
         return;
     }
     ui.spacing_mut().item_spacing.x = 4.0;
+    // Where there is no room the last columns go: the timeline tells step and start too.
+    let room_pt = ui.available_width() - SCROLL_BAR_PT;
+    let width_pt = |keys: &[Key]| keys.iter().map(|key| key.width_pt() + 4.0).sum::<f32>();
+    let fitting = (2..=Key::ALL.len()).rev().filter_map(|count| Key::ALL.get(..count));
+    let keys = fitting.clone().find(|keys| width_pt(keys) <= room_pt).or(fitting.last()).unwrap_or(&Key::ALL);
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())
         .cell_layout(Layout::right_to_left(Align::Center))
         .auto_shrink([false, false]);
-    for key in Key::ALL {
+    for key in keys {
         builder = builder.column(match key {
             Key::Cause => Column::remainder().at_least(key.width_pt()).clip(true),
             _ => Column::exact(key.width_pt()).clip(true),
@@ -207,10 +219,10 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, ou
     }
     let mut clicked = None;
     let built = builder.header(24.0, |mut row| {
-        for key in Key::ALL {
+        for key in keys {
             row.col(|ui| {
-                if heading(ui, key, cache.by_start) {
-                    clicked = Some(key);
+                if heading(ui, *key, cache.by_start) {
+                    clicked = Some(*key);
                 }
             });
         }
@@ -219,7 +231,7 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, ou
     built.body(|body| {
         body.rows(22.0, shown.len(), |mut row| {
             let Some(gap) = shown.get(row.index()).copied() else { return };
-            one_gap(&mut row, cx, chosen, gap, out);
+            one_gap(&mut row, keys, (cx, chosen, gap), out);
         });
     });
     if let Some(key) = clicked {
@@ -247,7 +259,12 @@ fn heading(ui: &mut Ui, key: Key, by_start: bool) -> bool {
 }
 
 /// A row; a click selects the gap and shows it on the timeline.
-fn one_gap(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, chosen: &Chosen<'_>, gap: u32, out: &mut Vec<Command>) {
+fn one_gap(
+    row: &mut TableRow<'_, '_>,
+    keys: &[Key],
+    (cx, chosen, gap): (&Cx<'_>, &Chosen<'_>, u32),
+    out: &mut Vec<Command>,
+) {
     let idle = &chosen.numbers.idle;
     let (Some(span), Some(cause)) = (idle.gap(gap as usize), idle.cause_of(gap as usize)) else { return };
     let item = Item::Idle(chosen.id, gap);
@@ -262,14 +279,18 @@ fn one_gap(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, chosen: &Chosen<'_>, gap: u3
     let capture_ns = chosen.doc.trace.span.map_or(0, |capture| capture.start_ns);
     let start = format::duration(span.start_ns.saturating_sub(capture_ns));
     let length = format::duration(span.len_ns());
-    for text in [&length, &start] {
+    for (key, text) in [(Key::Length, &length), (Key::Start, &start)] {
+        if keys.contains(&key) {
+            row.col(|ui| {
+                ui.label(RichText::new(text).small());
+            });
+        }
+    }
+    if keys.contains(&Key::Step) {
         row.col(|ui| {
-            ui.label(RichText::new(text).small());
+            ui.label(RichText::new(step_text(chosen, span)).small().weak());
         });
     }
-    row.col(|ui| {
-        ui.label(RichText::new(step_text(chosen, span)).small().weak());
-    });
     let response: Response = row.response();
     let name = format!("Show the gap of {length} at {start}: {}", cause.text());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));

@@ -215,7 +215,8 @@ fn gpu_lanes_grow_into_the_room_there_is() {
     }
     let (more, higher) = height(least + 60.0);
     assert!(higher > low && more <= least + 60.0, "{more} {least}");
-    assert!((least * 1.6..least * 3.0).contains(&height(5_000.0).0), "then the others grow too");
+    let most = height(5_000.0).0;
+    assert!((least * 1.6..least * 4.0).contains(&most), "then the others grow too, within limits: {least} to {most}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn an_idle_gap_says_how_long_it_is() {
 #[test]
 fn a_gap_shows_its_parts_in_the_inks_of_their_causes() {
     let mut fixture = Fixture::new();
-    fixture.launched("gemm", 7, 11, -500, 0, 1_000).launched("gemm", 7, 11, 4_000, 9_000, 10_000);
+    fixture.kernel("gemm", 7, 0, 1_000).launched("gemm", 7, 11, 4_000, 9_000, 10_000);
     let mut scene = Scene::new(fixture, Span::new(0, 10_000));
     let list = scene.drawn(LaneKey::Idle(RANK));
     let part = |cause| with_tone(&list.data, Tone::Solid(Ink::cause(cause)));
