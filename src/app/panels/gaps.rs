@@ -204,8 +204,10 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, ou
     // Where there is no room the last columns go: the timeline tells step and start too.
     let room_pt = ui.available_width() - SCROLL_BAR_PT;
     let width_pt = |keys: &[Key]| keys.iter().map(|key| key.width_pt() + 4.0).sum::<f32>();
-    let fitting = (2..=Key::ALL.len()).rev().filter_map(|count| Key::ALL.get(..count));
-    let keys = fitting.clone().find(|keys| width_pt(keys) <= room_pt).or(fitting.last()).unwrap_or(&Key::ALL);
+    let mut keys = &Key::ALL[..];
+    while keys.len() > 2 && width_pt(keys) > room_pt {
+        keys = &keys[..keys.len() - 1];
+    }
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())
