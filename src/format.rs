@@ -158,14 +158,6 @@ pub fn mean_count(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
 }
 
-/// A CUDA function name without its ABI suffix: `cudaLaunchKernel_v7000` is `cudaLaunchKernel` to everybody.
-pub fn call_name(name: &str) -> &str {
-    match name.rsplit_once("_v") {
-        Some((base, version)) if !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => name,
-    }
-}
-
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {
@@ -329,13 +321,6 @@ mod tests {
         for (word, quoted) in cases {
             assert_eq!(shell_word(word), quoted);
         }
-    }
-
-    #[test]
-    fn call_names_lose_their_version_only() {
-        assert_eq!(call_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
-        assert_eq!(call_name("cuda_vector"), "cuda_vector");
-        assert_eq!(call_name("cuMemcpy_v"), "cuMemcpy_v");
     }
 
     #[test]

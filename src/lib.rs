@@ -19,7 +19,7 @@
 //! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
 //! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `stats`, `format` |
 //! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `experiment`, `trace` |
-//! | `timeline` | lanes: level of detail, layout, painting (egui) | `view` |
+//! | `timeline` | lanes: level of detail, layout, painting (egui) | `view`, `report` (sentences) |
 //! | `raster` | egui output to pixels on the CPU | egui only |
 //! | `app` | the window: panels, menus, loading | all but `cli` |
 //! | [`cli`] | the command line | all |

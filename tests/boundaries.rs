@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stats", &["analysis", "trace", "units"]),
     ("report", &["analysis", "experiment", "format", "stats", "trace", "units"]),
     ("view", &["analysis", "experiment", "trace", "units"]),
-    ("timeline", &["view", "analysis", "format", "trace", "units"]),
+    ("timeline", &["view", "analysis", "format", "report", "trace", "units"]),
     ("raster", &[]),
     (
         "app",

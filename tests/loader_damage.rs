@@ -7,7 +7,7 @@ use loader_support::{EVENT_TABLES, Export, P1, P2, codes, dump, shared_exports, 
 use rusqlite::Connection;
 use std::path::Path;
 use stepscope::nsys::{LoadOptions, Progress, open};
-use stepscope::trace::{RowRef, TableKind, Trace};
+use stepscope::trace::{Quantity, RowRef, TableKind, Trace};
 
 fn tables(path: &Path) -> Vec<(String, Vec<String>)> {
     let connection = Connection::open(path).unwrap();
@@ -461,6 +461,15 @@ fn payloads_are_shown_as_the_program_wrote_them() {
     );
     let copy = trace.details.fields(RowRef { table: TableKind::Memcpy, row: 1 }).unwrap();
     assert!(copy.iter().any(|field| field.value == "Host-to-Device"), "{copy:?}");
+    for field in &copy {
+        let number = || field.value.parse::<i64>().unwrap();
+        let expected = match field.name.as_str() {
+            "start" | "end" => Some(Quantity::Nanoseconds(number())),
+            "bytes" => Some(Quantity::Bytes(number().unsigned_abs())),
+            _ => None,
+        };
+        assert_eq!(field.quantity, expected, "{field:?}");
+    }
 }
 
 #[test]

@@ -222,8 +222,11 @@ fn words(line: &str) -> Vec<String> {
     inner.split("', '").map(str::to_owned).collect()
 }
 
+/// A row: every column's name and value.
+type NamedRow = Vec<(String, String)>;
+
 /// Report, settings and rows by column name, as nsys itself printed them.
-fn nsys_answers(text: &str) -> Vec<(String, Vec<Vec<(String, String)>>)> {
+fn nsys_answers(text: &str) -> Vec<(String, Vec<NamedRow>)> {
     let mut answers = Vec::new();
     for section in text.split("## ").skip(1) {
         let mut lines = section.lines();

@@ -87,6 +87,23 @@ impl Cause {
         }
     }
 
+    /// One or two letters, for where the text does not fit.
+    pub const fn letters(self) -> &'static str {
+        match self {
+            Self::Data => "D",
+            Self::Sync => "S",
+            Self::HostCode => "H",
+            Self::Launch => "L",
+            Self::LaunchLatency => "LL",
+            Self::Turnaround => "T",
+            Self::Allocator => "A",
+            Self::ModuleLoad => "M",
+            Self::OsWait => "O",
+            Self::DeviceWait => "W",
+            Self::Unknown => "?",
+        }
+    }
+
     /// What the cause means, in one sentence.
     pub const fn definition(self) -> &'static str {
         match self {

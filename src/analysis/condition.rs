@@ -261,12 +261,14 @@ impl Condition {
             .find(|metric| metric.key() == name)
             .ok_or_else(|| ConditionError::NoMetric { name: name.to_owned() })?;
         let limit = amount(limit)
-            .filter(|amount| match (metric.limits(), amount) {
-                (Limits::ShareOrTime, Amount::Share(_) | Amount::Ns(_))
-                | (Limits::Time, Amount::Ns(_))
-                | (Limits::Percent, Amount::Share(_))
-                | (Limits::Number, Amount::Number(_)) => true,
-                _ => false,
+            .filter(|amount| {
+                matches!(
+                    (metric.limits(), amount),
+                    (Limits::ShareOrTime, Amount::Share(_) | Amount::Ns(_))
+                        | (Limits::Time, Amount::Ns(_))
+                        | (Limits::Percent, Amount::Share(_))
+                        | (Limits::Number, Amount::Number(_))
+                )
             })
             .ok_or_else(|| ConditionError::NoLimit { metric, limit: limit.to_owned() })?;
         Ok(Self { metric, relation, limit, text: text.trim().to_owned() })

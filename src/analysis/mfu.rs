@@ -7,19 +7,15 @@
 //! Cost: linear in the number of steps.
 
 use super::partition::median_of;
-use super::{Analysis, Cause, Steps};
+use super::scope::Basis;
+use super::verdict::Losses;
+use super::{Analysis, Area, Steps};
 use crate::experiment::{
     Convention, Counted, Dtype, Experiment, FlopCount, GpuSource, GpuSpec, NoRow, Recompute, Sequences, counted,
 };
 use crate::trace::Trace;
-use crate::units::share;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// Below this MFU is called low.
-const LOW_MFU: f64 = 0.30;
-/// Up to this share of idle time and exposed communication a GPU is called busy.
-const BUSY_LOSS: f64 = 0.15;
 
 /// Utilisation of a job and everything it rests on. What is not known is `None`, and `missing` says why.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -161,69 +157,15 @@ pub enum Doubt {
     Convention(&'static str),
     /// What the table says of the card.
     Card(&'static str),
-    /// Low, although the GPU is busy: kernels are inefficient or FLOPs are counted too low.
-    LowButBusy,
-    /// Low, and the GPU waits: the losses below are the place to look.
-    LowAndWaiting,
     /// Other files came with settings of their own, which were not used.
     OtherSettings(Vec<PathBuf>),
-}
-
-/// A way to lose time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LossKind {
-    /// Exposed communication.
-    Communication,
-    /// Waiting for data.
-    Data,
-    /// Waiting for the host.
-    Host,
-    /// Copies while no kernel ran.
-    Copy,
-    /// Idle time of no known or of no single cause.
-    Idle,
-}
-
-impl LossKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Communication, Self::Data, Self::Host, Self::Copy, Self::Idle];
-
-    /// Stable word for programs.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Communication => "communication",
-            Self::Data => "data",
-            Self::Host => "host",
-            Self::Copy => "copy",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// Text for people.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Communication => "Exposed communication",
-            Self::Data => "Waiting for data",
-            Self::Host => "Waiting for the host",
-            Self::Copy => "Copies alone",
-            Self::Idle => "Other idle time",
-        }
-    }
-
-    fn of(cause: Cause) -> Self {
-        match cause {
-            Cause::Data => Self::Data,
-            Cause::DeviceWait | Cause::Unknown => Self::Idle,
-            _ => Self::Host,
-        }
-    }
 }
 
 /// Time of the typical step that went to something else than computing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// What it went to.
-    pub kind: LossKind,
+    pub area: Area,
     /// Share of the step, 0 to 1; of several ranks the mean.
     pub share: f64,
     /// MFU at most, if this loss alone vanished.
@@ -420,22 +362,18 @@ impl Mfu {
     }
 
     fn add_losses(&mut self, captures: &[(&Trace, &Analysis)]) {
-        let all: Vec<&Steps> = steps(captures).filter(|steps| steps.typical.mean.span_ns > 0).collect();
-        let mean_share = |kind: LossKind| {
-            let shares = all.iter().filter_map(|steps| share(lost_ns(steps, kind), steps.typical.mean.span_ns));
-            shares.sum::<f64>() / all.len() as f64
-        };
-        let mut losses: Vec<(LossKind, f64)> = LossKind::ALL
-            .into_iter()
-            .map(|kind| (kind, mean_share(kind)))
-            .filter(|(_, share)| share.is_finite() && *share > 0.0)
-            .collect();
-        losses.sort_by(|(a_kind, a), (b_kind, b)| b.total_cmp(a).then(a_kind.cmp(b_kind)));
+        let verdicts = captures.iter().flat_map(|(_, a)| &a.ranks).filter_map(|rank| rank.diagnosis.verdict.as_ref());
+        let all: Vec<&Losses> =
+            verdicts.filter(|verdict| verdict.basis == Basis::TypicalStep).map(|verdict| &verdict.losses).collect();
+        let mean = |area: Area| all.iter().filter_map(|l| l.share(area)).sum::<f64>() / all.len() as f64;
+        let mut losses: Vec<(Area, f64)> = Area::LOSSES.map(|area| (area, mean(area))).to_vec();
+        losses.retain(|(_, share)| share.is_finite() && *share > 0.0);
+        losses.sort_by(|(a_area, a), (b_area, b)| b.total_cmp(a).then(a_area.cmp(b_area)));
         let mut gone = 0.0;
-        for (kind, share) in losses {
+        for (area, share) in losses {
             gone += share;
             self.losses.push(Loss {
-                kind,
+                area,
                 share,
                 mfu_if_gone: mfu_without(self.mfu, share),
                 mfu_if_gone_with_larger: mfu_without(self.mfu, gone),
@@ -454,14 +392,6 @@ impl Mfu {
         } else if let (Some(ceiling), Some(peak)) = (self.ceiling.filter(|ceiling| most > *ceiling), self.peak) {
             self.doubts.push(Doubt::OverCeiling(ceiling * peak.tflops));
         }
-        let waiting: f64 = self.losses.iter().filter(|loss| loss.kind != LossKind::Copy).map(|loss| loss.share).sum();
-        if self.mfu.is_some_and(|mfu| mfu < LOW_MFU) && !self.losses.is_empty() {
-            self.doubts.extend(match waiting {
-                waiting if waiting < BUSY_LOSS => Some(Doubt::LowButBusy),
-                waiting if waiting >= 2.0 * BUSY_LOSS => Some(Doubt::LowAndWaiting),
-                _ => None,
-            });
-        }
         let others: BTreeSet<PathBuf> = captures
             .iter()
             .filter_map(|(_, analysis)| analysis.experiment.as_ref()?.source.clone())
@@ -477,18 +407,6 @@ impl Mfu {
 fn steps<'a>(captures: &[(&'a Trace, &'a Analysis)]) -> impl Iterator<Item = &'a Steps> {
     let ranks = captures.iter().flat_map(|(_, analysis)| &analysis.ranks);
     ranks.filter_map(|rank| rank.steps.as_ref()).filter(|steps| !steps.estimated)
-}
-
-/// Nanoseconds of the typical step that were lost to `kind`.
-fn lost_ns(steps: &Steps, kind: LossKind) -> i64 {
-    let (mean, causes) = (&steps.typical.mean, &steps.typical.causes);
-    let by_cause: i64 = causes.iter().filter(|(cause, _)| LossKind::of(*cause) == kind).map(|(_, ns)| ns).sum();
-    match kind {
-        LossKind::Communication => mean.exposed_comm_ns,
-        LossKind::Copy => mean.copy_only_ns,
-        LossKind::Data | LossKind::Host => by_cause,
-        LossKind::Idle => by_cause.saturating_add(mean.idle_ns.saturating_sub(causes.total_ns()).max(0)),
-    }
 }
 
 /// Names of the GPUs that the ranks ran on.
@@ -525,6 +443,7 @@ mod tests {
     use super::*;
     use crate::experiment::{Batch, Model, PeakChoice, Run};
     use crate::trace::testing::Fixture;
+    use crate::units::share;
 
     /// Ten steps of 1 ms, each a kernel of 600 µs, exposed communication of 200 µs, and 200 µs of nothing.
     fn capture() -> (Trace, Analysis) {
@@ -580,8 +499,8 @@ mod tests {
         let step = mfu.step.unwrap();
         assert_eq!((step.median_ns, step.p10_ns), (steps.typical.median_span_ns as f64, Some(1_000_000)));
         assert_eq!(mfu.of_step(steps.typical.median_span_ns), mfu.mfu);
-        let loss = |kind| mfu.losses.iter().find(|loss| loss.kind == kind).copied().unwrap();
-        let communication = loss(LossKind::Communication);
+        let loss = |area| mfu.losses.iter().find(|loss| loss.area == area).copied().unwrap();
+        let communication = loss(Area::Communication);
         let parts = steps.typical.mean;
         assert_eq!(Some(communication.share), share(parts.exposed_comm_ns, parts.span_ns));
         assert_eq!(communication.mfu_if_gone, mfu_without(mfu.mfu, communication.share));
@@ -593,6 +512,7 @@ mod tests {
     fn estimated_steps_are_no_basis() {
         let (trace, mut analysis) = capture();
         analysis.ranks[0].steps.as_mut().unwrap().estimated = true;
+        analysis.ranks[0].diagnosis.verdict.as_mut().unwrap().basis = Basis::EstimatedSteps;
         let mut said = seed();
         said.run.step_time_ms = None;
         let mfu = Mfu::of(&[(&trace, &analysis)], Some(&said));

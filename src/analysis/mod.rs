@@ -22,6 +22,7 @@ mod partition;
 mod period;
 mod pipeline;
 mod places;
+mod range_names;
 mod ranges;
 mod rank;
 mod rules;
@@ -51,7 +52,7 @@ pub use launch::{
     StepLaunches, SyncCall, SyncKind, SyncSum, base_name,
 };
 pub use limits::Limit;
-pub use mfu::{Compared, Doubt, Loss, LossKind, Mfu, Missing, Peak, StepTime, mfu_without};
+pub use mfu::{Compared, Doubt, Loss, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::Partition;

@@ -44,10 +44,17 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The pipeline that the user declares or that ranges of the process name; `None` when neither does.
-    pub(super) fn find(trace: &Trace, process: usize, scope: &Scope, experiment: Option<&Experiment>) -> Option<Self> {
+    /// The pipeline that the user declares or that ranges of the process (with these distinct names) name; `None` when
+    /// neither does.
+    pub(super) fn find(
+        trace: &Trace,
+        process: usize,
+        scope: &Scope,
+        experiment: Option<&Experiment>,
+        names: &[NameId],
+    ) -> Option<Self> {
         let declared = experiment.and_then(declared);
-        let named = named(trace, process, scope);
+        let named = named(trace, process, scope, names);
         match (declared, named) {
             (Some(said), named) => {
                 let micro_batches = said.micro_batches.or(named.and_then(|n| n.micro_batches));
@@ -78,28 +85,14 @@ fn declared(experiment: &Experiment) -> Option<Pipeline> {
 }
 
 /// What the names of ranges tell.
-fn named(trace: &Trace, process: usize, scope: &Scope) -> Option<Pipeline> {
+fn named(trace: &Trace, process: usize, scope: &Scope, names: &[NameId]) -> Option<Pipeline> {
     let (stage_name, stages_of) = (STAGE_NAME.as_ref()?, STAGES.as_ref()?);
-    let mut known: FxHashMap<NameId, ()> = FxHashMap::default();
-    let mut found: Option<Pipeline> = None;
-    for thread in trace.threads.iter().filter(|t| t.process == process) {
-        for id in &thread.nvtx.name {
-            if known.insert(*id, ()).is_some() {
-                continue;
-            }
-            let name = trace.name(*id);
-            if !stage_name.is_match(name) {
-                continue;
-            }
-            let stages = stages_of.captures(name).and_then(|c| c.get(1)?.as_str().parse().ok());
-            let pipeline = found.get_or_insert_default();
-            pipeline.stages = pipeline.stages.max(stages);
-        }
-    }
-    let mut pipeline = found?;
-    let threads = || trace.threads.iter().filter(|t| t.process == process);
-    pipeline.micro_batches = threads().filter_map(|thread| micro_batches(trace, thread, scope)).max();
-    Some(pipeline)
+    let mut speaking = names.iter().map(|id| trace.name(*id)).filter(|name| stage_name.is_match(name)).peekable();
+    speaking.peek()?;
+    let stages = speaking.filter_map(|name| stages_of.captures(name)?.get(1)?.as_str().parse().ok()).max();
+    let threads = trace.threads.iter().filter(|thread| thread.process == process);
+    let micro_batches = threads.filter_map(|thread| micro_batches(trace, thread, scope)).max();
+    Some(Pipeline { stages, micro_batches, interleave: None, declared: false })
 }
 
 /// Distinct micro-batches whose forward ranges begin in one window: the most of any window.

@@ -1,7 +1,8 @@
 //! The worst places of a kind: the few longest spans, with the step they lie in.
 
 use super::scope::Scope;
-use super::{Cause, RankAnalysis, intervals};
+use super::verdict::{HOST_CAUSES, LAUNCH_CAUSES, UNATTRIBUTED_CAUSES};
+use super::{Cause, Causes, RankAnalysis, intervals};
 use crate::units::Span;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -36,10 +37,6 @@ impl Worst {
         self.0.truncate(PLACES);
     }
 
-    pub fn into_places(self) -> Vec<Place> {
-        self.0
-    }
-
     pub fn places(&self) -> Vec<Place> {
         self.0.clone()
     }
@@ -56,7 +53,7 @@ pub(super) fn longest(scope: &Scope, spans: &[Span]) -> Vec<Place> {
             }
         }
     }
-    worst.into_places()
+    worst.places()
 }
 
 /// The longest copies that no kernel hides.
@@ -66,22 +63,68 @@ pub(super) fn copies(scope: &Scope, numbers: &RankAnalysis) -> Vec<Place> {
     longest(scope, &alone.collect::<Vec<_>>())
 }
 
-/// The gaps that lose most to the causes that `counts` names.
-pub(super) fn gaps(scope: &Scope, numbers: &RankAnalysis, counts: impl Fn(Cause) -> bool) -> Vec<Place> {
-    let mut worst = Worst::default();
-    for window in &scope.windows {
-        let busy = numbers.busy.touching(window.span);
-        for at in busy.start.saturating_sub(1)..busy.end {
-            let Some(gap) = numbers.busy.gap(at).and_then(|gap| gap.intersect(window.span)) else { continue };
-            // A gap that is shorter than the third place cannot become one.
-            if worst.0.len() == PLACES && worst.0.last().is_some_and(|last| last.ns >= gap.len_ns()) {
-                continue;
+/// Causes whose gaps are looked for together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    /// One cause.
+    Cause(Cause),
+    /// [`HOST_CAUSES`].
+    Host,
+    /// [`LAUNCH_CAUSES`].
+    Launching,
+    /// [`UNATTRIBUTED_CAUSES`].
+    Unattributed,
+}
+
+/// The gaps that lose most to each cause and group of causes. One pass over the idle time of the windows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct GapPlaces {
+    causes: [Worst; Cause::COUNT],
+    host: Worst,
+    launching: Worst,
+    unattributed: Worst,
+}
+
+impl GapPlaces {
+    pub fn of(scope: &Scope, numbers: &RankAnalysis) -> Self {
+        let mut places = Self::default();
+        for window in &scope.windows {
+            let (mut gap, mut causes) = (Span::default(), Causes::default());
+            for (span, cause) in numbers.idle.segments(window.span) {
+                let Some(span) = span.intersect(window.span) else { continue };
+                // Pieces of one gap touch; between two gaps lies work.
+                if span.start_ns != gap.end_ns {
+                    places.add(window.step, gap, &causes);
+                    (gap, causes) = (span, Causes::default());
+                }
+                gap.end_ns = span.end_ns;
+                causes.add(cause, span.len_ns());
             }
-            let causes = numbers.idle.within(gap);
-            worst.add(window.step, gap, causes.iter().filter(|(cause, _)| counts(*cause)).map(|(_, ns)| ns).sum());
+            places.add(window.step, gap, &causes);
+        }
+        places
+    }
+
+    fn add(&mut self, step: Option<usize>, gap: Span, causes: &Causes) {
+        for (cause, ns) in causes.iter() {
+            if let Some(worst) = self.causes.get_mut(cause as usize) {
+                worst.add(step, gap, ns);
+            }
+        }
+        let sum = |of: &[Cause]| of.iter().map(|cause| causes.of(*cause)).fold(0, i64::saturating_add);
+        self.host.add(step, gap, sum(&HOST_CAUSES));
+        self.launching.add(step, gap, sum(&LAUNCH_CAUSES));
+        self.unattributed.add(step, gap, sum(&UNATTRIBUTED_CAUSES));
+    }
+
+    pub fn places(&self, of: Group) -> Vec<Place> {
+        match of {
+            Group::Cause(cause) => self.causes.get(cause as usize).map_or_else(Vec::new, Worst::places),
+            Group::Host => self.host.places(),
+            Group::Launching => self.launching.places(),
+            Group::Unattributed => self.unattributed.places(),
         }
     }
-    worst.into_places()
 }
 
 #[cfg(test)]
@@ -94,7 +137,7 @@ mod tests {
         for (start, ns) in [(0, 5), (10, 9), (20, 5), (30, 7), (40, 0)] {
             worst.add(None, Span::new(start, start + 8), ns);
         }
-        let kept: Vec<(i64, i64)> = worst.into_places().iter().map(|p| (p.span.start_ns, p.ns)).collect();
+        let kept: Vec<(i64, i64)> = worst.places().iter().map(|p| (p.span.start_ns, p.ns)).collect();
         assert_eq!(kept, [(10, 9), (30, 7), (0, 5)]);
     }
 }

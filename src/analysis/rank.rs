@@ -104,7 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::default(),
+            communication: Communication::of(trace, rank, classes, &exposed, params.experiment.as_ref()),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -125,8 +125,6 @@ impl RankAnalysis {
         if let Some(steps) = &mut numbers.steps {
             steps.add_causes(&numbers.idle);
         }
-        let ranks = params.experiment.as_ref().and_then(|given| given.parallel.only_communicator(given.run.gpus));
-        numbers.communication = Communication::of(trace, rank, classes, &numbers.exposed, ranks);
         numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
         numbers.launches = Launches::of(trace, rank, &numbers);
         numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);

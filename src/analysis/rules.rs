@@ -271,9 +271,10 @@ impl Rules {
         bits.filter(|(_, (_, patterns))| is_in(patterns)).fold(0, |mask, (at, _)| mask | 1 << at)
     }
 
-    /// Adds the rules of `other` behind these.
+    /// Adds the rules and groups of `other` behind these.
     pub fn append(&mut self, other: &Self) {
         self.rows.extend(other.rows.iter().cloned());
+        self.groups.extend(other.groups.iter().cloned());
     }
 
     /// Class that the user gave a kernel. A bare "communication" or "fused" takes the collective from the name.

@@ -5,7 +5,7 @@
 
 use super::intervals;
 use super::pipeline::Bubble;
-use super::places;
+use super::places::{self, GapPlaces, Group};
 use super::scope::{Basis, Scope};
 use super::{Area, Cause, Causes, Finding, Partition, Place, RankAnalysis, Rule, Thresholds, mfu_without};
 use crate::units::share;
@@ -21,6 +21,9 @@ pub const HOST_CAUSES: [Cause; 8] = [
     Cause::LaunchLatency,
     Cause::Turnaround,
 ];
+
+/// Those of them that issuing work costs.
+pub const LAUNCH_CAUSES: [Cause; 4] = [Cause::Launch, Cause::LaunchLatency, Cause::HostCode, Cause::Turnaround];
 
 /// Causes of idle time that the capture does not explain further.
 pub const UNATTRIBUTED_CAUSES: [Cause; 2] = [Cause::DeviceWait, Cause::Unknown];
@@ -109,7 +112,7 @@ impl Verdict {
         losses: Losses,
         bubble: Option<Bubble>,
         findings: &[Finding],
-        limits: &Thresholds,
+        (limits, gaps): (&Thresholds, &GapPlaces),
     ) -> Self {
         let ranked = losses.ranked();
         let at = |place: usize| ranked.get(place).copied().unwrap_or((Area::Unattributed, 0.0));
@@ -117,6 +120,7 @@ impl Verdict {
         let is_loss = first_share >= limits.verdict_share;
         let is_close = is_loss && second_share > 0.0 && first_share - second_share <= limits.also_share;
         let area = if is_loss { first } else { Area::Compute };
+        let places = places_of(area, numbers, scope, bubble.as_ref(), gaps);
         let all_losses = losses.span_ns.saturating_sub(losses.of_area(Area::Compute));
         let own = || findings.iter().filter(|f| f.rule.area() == area && f.rule.is_advice());
         let explains = |f: &&Finding| !f.rule.is_general() && f.ns_per_step >= losses.of_area(area) / 2;
@@ -130,7 +134,7 @@ impl Verdict {
             losses,
             basis: scope.basis,
             steps: scope.windows.len() as u64,
-            places: places_of(area, numbers, scope, bubble.as_ref()),
+            places,
             next: next.map_or_else(|| Rule::default_of(area), |f| f.rule),
             bubble,
         }
@@ -145,7 +149,13 @@ impl Verdict {
 }
 
 /// Where a loss is worst.
-pub(super) fn places_of(area: Area, numbers: &RankAnalysis, scope: &Scope, bubble: Option<&Bubble>) -> Vec<Place> {
+pub(super) fn places_of(
+    area: Area,
+    numbers: &RankAnalysis,
+    scope: &Scope,
+    bubble: Option<&Bubble>,
+    gaps: &GapPlaces,
+) -> Vec<Place> {
     match area {
         Area::Communication => match bubble {
             None => places::longest(scope, numbers.exposed.spans()),
@@ -157,9 +167,9 @@ pub(super) fn places_of(area: Area, numbers: &RankAnalysis, scope: &Scope, bubbl
         },
         Area::Bubble => bubble.map_or_else(Vec::new, |bubble| places::longest(scope, bubble.exposed.spans())),
         Area::Copy => places::copies(scope, numbers),
-        Area::Data => places::gaps(scope, numbers, |cause| cause == Cause::Data),
-        Area::Host => places::gaps(scope, numbers, |cause| HOST_CAUSES.contains(&cause)),
-        Area::Unattributed => places::gaps(scope, numbers, |cause| UNATTRIBUTED_CAUSES.contains(&cause)),
+        Area::Data => gaps.places(Group::Cause(Cause::Data)),
+        Area::Host => gaps.places(Group::Host),
+        Area::Unattributed => gaps.places(Group::Unattributed),
         Area::Compute | Area::Capture | Area::Mfu => Vec::new(),
     }
 }
@@ -195,7 +205,7 @@ mod tests {
             parts: Partition { span_ns: 1000, ..Partition::default() },
             causes: Causes::default(),
         };
-        Verdict::of(&numbers, &scope, losses, None, &[], &Thresholds::default())
+        Verdict::of(&numbers, &scope, losses, None, &[], (&Thresholds::default(), &GapPlaces::default()))
     }
 
     #[test]

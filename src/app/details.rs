@@ -5,7 +5,7 @@ use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::{Fetcher, Fields};
 use crate::format;
-use crate::trace::Field;
+use crate::trace::{Field, Quantity};
 use crate::view::{Command, Item};
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 
@@ -120,7 +120,18 @@ fn buttons(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
 const SHOWN: usize = 2000;
 
 fn field_line(ui: &mut Ui, field: &Field) {
-    pair(ui, 132.0, &field.name, &format::one_line(&field.value, SHOWN));
+    pair(ui, 132.0, &field.name, &field_text(field));
+}
+
+/// The value as the file holds it; with its unit and in readable size, when the column has one.
+fn field_text(field: &Field) -> String {
+    match field.quantity {
+        None => format::one_line(&field.value, SHOWN),
+        Some(Quantity::Nanoseconds(ns)) if ns.unsigned_abs() < 1000 => format!("{} ns", field.value),
+        Some(Quantity::Nanoseconds(ns)) => format!("{} ns  ({})", field.value, format::duration(ns)),
+        Some(Quantity::Bytes(bytes)) if bytes < 1024 => format!("{} B", field.value),
+        Some(Quantity::Bytes(bytes)) => format!("{} B  ({})", field.value, format::bytes(bytes)),
+    }
 }
 
 /// All fields of the row, in as many columns as there is room for, read down then across.

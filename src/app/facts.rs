@@ -3,10 +3,11 @@
 //! Computed once per selection. Cost: binary searches, plus a walk over the NVTX ranges that begin before the launch
 //! (at most [`NVTX_WALK`] of them).
 
-use crate::analysis::{Attribution, Class, Part, Sequence, Step, StepEdge, linked_by_sequence};
+use crate::analysis::{Attribution, Class, GapReport, Message, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
+use crate::report::Gap;
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
-use crate::units::Span;
+use crate::units::{Span, share};
 use crate::view::{Doc, Item, RankId, Workspace};
 
 /// NVTX ranges looked at to find those open at a launch.
@@ -104,12 +105,30 @@ fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
     if let Some(bytes) = ops.bytes_of(op as u32) {
         facts.add("Bytes", format::bytes(bytes));
     }
+    if let Some(message) = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.communication.message(op as u32))
+    {
+        add_message(&mut facts, message);
+    }
     add_launch(&mut facts, trace, rank, op);
     let path = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.ranges.path_text(trace, op));
     if let Some(path) = path {
         facts.add("NVTX path", path);
     }
     Some(facts)
+}
+
+/// What a communication kernel moved.
+fn add_message(facts: &mut Facts, message: &Message) {
+    facts.add("Message", format::bytes(message.bytes));
+    if message.calls > 1 {
+        facts.add("Calls in it", format::count(message.calls.into()));
+    }
+    if let Some(peer) = message.peer {
+        facts.add("Peer", peer.to_string());
+    }
+    if let Some(communicator) = message.communicator {
+        facts.add("Communicator", format::communicator(communicator));
+    }
 }
 
 fn add_launch(facts: &mut Facts, trace: &Trace, rank: &Rank, op: usize) {
@@ -269,28 +288,40 @@ fn os_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize) -
 
 fn idle_facts(workspace: &Workspace, id: RankId, gap: usize) -> Option<Facts> {
     let (doc, rank) = workspace.rank(id)?;
-    let span = doc.analysis.ranks.get(id.rank)?.busy.gap(gap)?;
-    let mut facts = Facts { kind: "Idle gap", title: "Nothing ran on the device".to_owned(), ..Facts::default() };
-    facts.add_times(span, doc);
+    let numbers = doc.analysis.ranks.get(id.rank)?;
+    let report = GapReport::of(&doc.trace, rank, numbers, gap)?;
+    let gap = Gap::of(&doc.trace, rank, numbers, &report);
+    let mut facts = Facts { kind: "Idle gap", title: gap.sentence.clone(), ..Facts::default() };
+    facts.add_times(report.span, doc);
     facts.add("Rank", rank_text(&doc.trace, rank));
-    let next = rank.ops.start_ns.partition_point(|start| *start < span.end_ns);
-    if let Some(name) = rank.ops.name.get(next) {
-        facts.add("Ended by", doc.trace.op_short_name(*name));
-        if let Some(process) = doc.trace.processes.get(rank.process) {
-            let launch = rank.ops.launch_of(next).filter(|call| (*call as usize) < process.api.len());
-            if let Some(launch) = launch.map(|call| process.api.span(call as usize)) {
-                let submitted = launch.start_ns <= span.start_ns;
-                facts.add(
-                    "Its launch",
-                    if submitted {
-                        "was submitted before the gap began".to_owned()
-                    } else {
-                        format!("began {} into the gap", format::duration(launch.start_ns - span.start_ns))
-                    },
-                );
-            }
+    for (cause, ns) in report.causes.iter() {
+        let share = format::percent(share(ns, report.span.len_ns()));
+        facts.add(cause.text(), format!("{}  ({share})", format::duration(ns)));
+    }
+    if !gap.place.is_empty() {
+        facts.add("Host", gap.place);
+    }
+    let launch = gap.launch.map(|call| match report.launch_after_ns {
+        Some(after_ns) if after_ns > 0 => format!("{call}, {} into the gap", format::duration(after_ns)),
+        _ => format!("{call}, before the gap began"),
+    });
+    let path = Some(gap.nvtx.join(" › ")).filter(|path| !path.is_empty());
+    let known = [
+        ("Began after", gap.before),
+        ("Ended by", gap.after),
+        ("Its launch", launch),
+        ("Launching thread", gap.thread),
+        ("NVTX path meanwhile", path),
+        ("Drained by", gap.drained_by),
+        ("Inside call", gap.call),
+        ("Inside OS call", gap.os_call),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value {
+            facts.add(name, value);
         }
     }
+    facts.add("CUDA calls meanwhile", format::count(gap.calls));
     Some(facts)
 }
 
@@ -301,8 +332,8 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     facts.add_times(step.window, doc);
     facts.add("Window", format!("{} ns", grouped(step.window.len_ns())));
     for part in Part::ALL {
-        let share = format::percent(part.share(&step.parts));
-        facts.add(part.text(), format!("{} ns  ({share})", grouped(part.of(&step.parts))));
+        let of_step = format::percent(part.share(&step.parts));
+        facts.add(part.text(), format!("{} ns  ({of_step})", grouped(part.of(&step.parts))));
     }
     facts.add("Note", step_note(step));
     facts.add("Rank", rank_text(&doc.trace, rank));
@@ -415,6 +446,21 @@ mod tests {
         assert_eq!(value(&facts, "Compute only"), Some("700 ns  (70.0 %)"));
         assert_eq!(value(&facts, "Idle"), Some("300 ns  (30.0 %)"));
         assert!(value(&facts, "Note").unwrap().starts_with("typical"));
+    }
+
+    #[test]
+    fn a_gap_tells_its_causes_and_what_its_thread_did() {
+        let mut fixture = Fixture::new();
+        fixture.range("optimizer", 1, 0, 20_000);
+        fixture.launched("gemm", 7, 1, 0, 10, 1_000).launched("adam", 7, 1, 4_000, 9_000, 9_500);
+        let workspace = workspace(&mut fixture);
+        let facts = Facts::of(Item::Idle(RankId { doc: 0, rank: 0 }, 0), &workspace).unwrap();
+        assert!(facts.title.starts_with("8.000 µs: launch latency"), "{}", facts.title);
+        assert_eq!(value(&facts, "host code"), Some("3.000 µs  (37.5 %)"));
+        assert_eq!(value(&facts, "Ended by"), Some("adam"));
+        assert_eq!(value(&facts, "Its launch"), Some("cudaLaunchKernel, 3.000 µs into the gap"));
+        assert_eq!(value(&facts, "NVTX path meanwhile"), Some("optimizer"));
+        assert_eq!(value(&facts, "Drained by"), None);
     }
 
     #[test]

@@ -115,7 +115,7 @@ mod tests {
             if row.row == 0 {
                 return Err(DetailError("no such row".to_owned()));
             }
-            Ok(vec![Field { name: "row".to_owned(), value: row.row.to_string() }])
+            Ok(vec![Field::plain("row", row.row.to_string())])
         }
     }
 

@@ -125,7 +125,7 @@ pub const PANELS: [(Panel, &str); 10] = [
     (Panel::Findings, "Findings"),
     (Panel::Gaps, "Gaps"),
     (Panel::Communication, "Comm"),
-    (Panel::Ranges, "NVTX"),
+    (Panel::Ranges, "Ranges"),
     (Panel::Launches, "Launches"),
     (Panel::Mfu, "MFU"),
     (Panel::Guide, "Guide"),

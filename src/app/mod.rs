@@ -8,7 +8,9 @@
 //!
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
+mod again;
 mod capture;
+mod causes;
 mod cx;
 mod details;
 mod dialogs;
@@ -38,6 +40,7 @@ mod store;
 pub mod theme;
 pub mod toast;
 mod toolbar;
+mod verdict;
 mod welcome;
 mod window;
 

@@ -1,11 +1,12 @@
 //! From a file to a trace and its numbers, on the thread of a job.
 
 use super::load::{OpenError, Opened, Opener, Watch, What};
-use crate::analysis::{Params, analyze};
+use crate::analysis::{Analysis, Params, analyze};
+use crate::experiment::Experiment;
 use crate::nsys::{self, LoadError, LoadOptions};
 use crate::settings::params_for;
 use crate::sim::Demo;
-use crate::trace::Warning;
+use crate::trace::{Trace, Warning};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,6 +67,12 @@ impl Opener for FileOpener {
             }
             What::Demo => self.demo(watch),
         }
+    }
+
+    fn analyze(&self, trace: &Trace, experiment: &Experiment) -> Analysis {
+        // Kernel classes and thresholds stay those that the capture was opened with.
+        let params = params_for(&trace.source.path, &self.params).unwrap_or_else(|_| self.params.clone());
+        analyze(trace, &Params { experiment: Some(experiment.clone()), ..params })
     }
 }
 

@@ -1,11 +1,13 @@
 //! The overview tab: where the chosen rank's time went, in its whole GPU span, the visible or selected span and the typical step.
 
+use super::causes;
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
 use super::parts::{bar, explain, swatch};
-use super::step_chart;
-use crate::analysis::{Part, Partition};
+use super::{step_chart, verdict};
+use crate::analysis::{Causes, Part, Partition};
 use crate::format;
+use crate::units::Span;
 use crate::view::{Command, Panel};
 use egui::{Align, ComboBox, Layout, RichText, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
@@ -18,7 +20,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     };
     choose_rank(ui, cx, &chosen, out);
     ui.add_space(8.0);
-    partition(ui, cx, &chosen);
+    verdict::show(ui, cx, &chosen, out);
+    ui.add_space(12.0);
+    partition(ui, cx, &chosen, out);
     ui.add_space(12.0);
     step_chart::show(ui, cx, &chosen, out);
     ui.add_space(8.0);
@@ -78,29 +82,45 @@ fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comm
     });
 }
 
-fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
-    let whole = "From the first to the last GPU operation of the rank.".to_owned();
+/// A window of time with its parts and the causes of its idle part.
+pub struct Measured {
+    /// What window it is.
+    pub title: &'static str,
+    /// The same in a sentence.
+    pub tip: String,
+    /// Its five parts.
+    pub split: Partition,
+    /// Its idle part by cause.
+    pub causes: Causes,
+}
+
+fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command>) {
+    let measured = |title: &'static str, tip: &str, span: Span| Measured {
+        title,
+        tip: tip.to_owned(),
+        split: chosen.numbers.partition(span),
+        causes: chosen.numbers.idle.within(span),
+    };
     let here = match chosen.selected(cx.view) {
         Some(span) => {
             let tip =
                 "The span selected on the timeline. Time before the first and after the last GPU operation is idle.";
-            ("Selected", tip.to_owned(), chosen.numbers.partition(span))
+            measured("Selected", tip, span)
         }
-        None => {
-            let visible = chosen.numbers.partition(chosen.visible(cx.view));
-            ("Visible", "The part of the GPU span that is on screen.".to_owned(), visible)
-        }
+        None => measured("Visible", "The part of the GPU span that is on screen.", chosen.visible(cx.view)),
     };
-    let mut columns = vec![("GPU span", whole, chosen.numbers.whole), here];
+    let whole = "From the first to the last GPU operation of the rank.";
+    let mut columns = vec![measured("GPU span", whole, chosen.numbers.span), here];
     if let Some(steps) = chosen.steps() {
         let tip = format!(
             "Mean over the {} typical steps: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
             format::count(steps.typical.count),
             format::duration(steps.typical.median_span_ns),
         );
-        columns.push((if steps.estimated { "Estimated step" } else { "Typical step" }, tip, steps.typical.mean));
+        let title = if steps.estimated { "Estimated step" } else { "Typical step" };
+        columns.push(Measured { title, tip, split: steps.typical.mean, causes: steps.typical.causes });
     }
-    for (title, tip, split) in &columns {
+    for Measured { title, tip, split, .. } in &columns {
         ui.horizontal(|ui| {
             ui.set_min_height(20.0);
             ui.allocate_ui_with_layout(egui::vec2(76.0, 20.0), Layout::left_to_right(Align::Center), |ui| {
@@ -117,21 +137,32 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         2 => columns.get(1..),
         _ => None,
     };
-    table(ui, cx, shown.unwrap_or(&columns));
+    let shown = shown.unwrap_or(&columns);
+    table(ui, cx, shown);
+    if shown.iter().any(|column| column.split.idle_ns > 0) {
+        ui.add_space(12.0);
+        ui.horizontal(|ui| {
+            ui.strong("Idle by cause").on_hover_text("Share of the window. The causes sum to the idle part above.");
+            if ui.link("All gaps").on_hover_text("The gaps one by one, the longest first").clicked() {
+                out.push(Command::ShowPanel(Panel::Gaps));
+            }
+        });
+        causes::table(ui, cx.palette, shown);
+    }
 }
 
 /// What the last row of the table is.
 const LENGTH: &str = "Length of the window. The five parts above sum to it exactly.";
 
-fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
+fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[Measured]) {
     let builder = grid(ui, "parts", columns.len());
     let head = builder.header(24.0, |mut row| {
         row.col(|_| {});
-        for (title, tip, _) in columns {
+        for Measured { title, tip, .. } in columns {
             number(&mut row, |ui| {
                 // "Typical step" is "Typical" where the column is narrow.
                 let short = title.split(' ').next().unwrap_or(title);
-                let shown = if ui.available_width() < 84.0 { short } else { title };
+                let shown = if ui.available_width() < 84.0 { short } else { *title };
                 ui.label(RichText::new(shown).weak()).on_hover_text(tip);
             });
         }
@@ -143,7 +174,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                     swatch(ui, cx.palette, part);
                     ui.label(part.text()).on_hover_text(part.definition());
                 });
-                for (_, _, split) in columns {
+                for Measured { split, .. } in columns {
                     let known = part.share(split);
                     number(&mut row, |ui| {
                         ui.label(format::percent(known)).on_hover_text(explain(part, split));
@@ -158,7 +189,7 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[(&str, String, Partition)]) {
                 ui.add_space(18.0);
                 ui.label(RichText::new("Length").weak()).on_hover_text(LENGTH);
             });
-            for (_, _, split) in columns {
+            for Measured { split, .. } in columns {
                 number(&mut row, |ui| {
                     ui.label(format::duration(split.span_ns)).on_hover_text(LENGTH);
                 });
@@ -177,7 +208,7 @@ fn numbers_fitting(ui: &Ui) -> usize {
 }
 
 /// A table as wide as there is room: one column of names, then `numbers` right-aligned ones.
-fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
+pub fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
     let width = ((ui.available_width() - NAMES_PT) / numbers as f32 - 8.0).clamp(NUMBER_PT, 120.0);
     TableBuilder::new(ui)
         .id_salt(name)
@@ -189,7 +220,7 @@ fn grid<'a>(ui: &'a mut Ui, name: &str, numbers: usize) -> TableBuilder<'a> {
 }
 
 /// A right-aligned cell; what is added stands in lines.
-fn number(row: &mut TableRow<'_, '_>, add: impl FnOnce(&mut Ui)) {
+pub fn number(row: &mut TableRow<'_, '_>, add: impl FnOnce(&mut Ui)) {
     row.col(|ui| {
         ui.with_layout(Layout::top_down(Align::Max), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

@@ -3,6 +3,7 @@
 //! No toolkit types in here: a test drives the whole application by commands. What only a window can do (asking for
 //! files, ending the program) comes back as an [`Effect`].
 
+use super::again::{Again, is_stale};
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
@@ -103,6 +104,7 @@ pub struct AppState {
     opened: Vec<Opened>,
     /// What the user said of the run in this window, in place of what came with the files.
     said: Option<Experiment>,
+    again: Again,
 }
 
 impl AppState {
@@ -111,6 +113,7 @@ impl AppState {
         let mut state = Self {
             workspace: Workspace::default(),
             view: ViewState::default(),
+            again: Again::new(Arc::clone(&opener), Arc::clone(&wake)),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -173,6 +176,16 @@ impl AppState {
             if self.opened.len() > before {
                 self.rebuild();
             }
+        }
+        if let Some(anew) = self.again.poll() {
+            for (trace, analysis) in anew {
+                let open = self.opened.iter_mut().find(|(open, _)| Arc::ptr_eq(open, &trace));
+                if let Some(open) = open {
+                    open.1 = analysis;
+                }
+            }
+            self.put_together();
+            self.renew();
         }
     }
 
@@ -238,11 +251,8 @@ impl AppState {
 
     /// Puts what is open on one axis and shows all of it.
     fn rebuild(&mut self) {
-        self.workspace = Workspace::new(self.opened.iter().cloned());
-        if self.said.is_some() {
-            self.workspace.describe(self.said.clone());
-        }
-        self.revision += 1;
+        self.put_together();
+        self.renew();
         self.view = ViewState {
             theme: self.settings.theme,
             panel: self.settings.panel,
@@ -250,6 +260,21 @@ impl AppState {
             nvtx: self.settings.nvtx,
             ..ViewState::open(&self.workspace)
         };
+    }
+
+    fn put_together(&mut self) {
+        self.workspace = Workspace::new(self.opened.iter().cloned());
+        if self.said.is_some() {
+            self.workspace.describe(self.said.clone());
+        }
+        self.revision += 1;
+    }
+
+    /// Has the numbers of captures computed anew that would come out otherwise with what the user now says.
+    fn renew(&mut self) {
+        let Some(said) = &self.said else { return };
+        let stale = self.opened.iter().filter(|(_, analysis)| is_stale(analysis, Some(said)));
+        self.again.start(&stale.cloned().collect::<Vec<Opened>>(), said);
     }
 
     fn close_all(&mut self) {
@@ -262,6 +287,7 @@ impl AppState {
     fn describe(&mut self, experiment: Experiment) {
         self.said = Some(experiment.clone());
         self.workspace.describe(Some(experiment));
+        self.renew();
     }
 
     fn load_settings(&mut self, path: &Path) {

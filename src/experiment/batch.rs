@@ -156,23 +156,22 @@ impl Experiment {
     pub(super) fn check_sequences(&self) -> Result<(), Invalid> {
         let Some(all) = self.batch.sequences else { return Ok(()) };
         let copy = self.parallel.copy_gpus();
-        let given = self.run.gpus.filter(|gpus| gpus.is_multiple_of(copy)).map(|gpus| gpus / copy);
+        // Without any layout the GPUs may be laid out in whatever way fits.
+        let laid_out = [self.parallel.tp, self.parallel.pp, self.parallel.cp].iter().any(Option::is_some);
+        let given = self.run.gpus.filter(|gpus| laid_out && gpus.is_multiple_of(copy)).map(|gpus| gpus / copy);
         let Some(dp) = self.parallel.dp.or(given) else { return Ok(()) };
-        let micro_batches = self.batch.micro_batches.unwrap_or(1);
-        let parts = dp.saturating_mul(micro_batches);
-        match self.batch.micro_batch {
-            Some(micro) if self.batch.micro_batches.is_some() && micro.saturating_mul(parts) != all => {
-                let why =
-                    format!("must be micro_batch x micro_batches x dp: {micro} x {micro_batches} x {dp} is not {all}");
-                Err(Invalid::new("batch.sequences", why))
+        let (micro, count) = (self.batch.micro_batch, self.batch.micro_batches);
+        let parts = dp.saturating_mul(micro.unwrap_or(1)).saturating_mul(count.unwrap_or(1));
+        let why = match (micro, count) {
+            (Some(micro), Some(count)) if parts != all => {
+                format!("must be micro_batch x micro_batches x dp: {micro} x {count} x {dp} is not {all}")
             }
-            _ if self.batch.micro_batches.is_some() && !all.is_multiple_of(parts) => {
-                let why =
-                    format!("must divide into micro_batches x dp = {micro_batches} x {dp} parts, which {all} does not");
-                Err(Invalid::new("batch.sequences", why))
-            }
-            _ => Ok(()),
-        }
+            _ if all.is_multiple_of(parts) => return Ok(()),
+            (None, Some(count)) => format!("must divide into micro_batches x dp = {count} x {dp} parts, not {all}"),
+            (Some(micro), None) => format!("must divide by micro_batch x dp = {micro} x {dp}, not {all}"),
+            _ => format!("must divide over dp = {dp} ranks, not {all}"),
+        };
+        Err(Invalid::new("batch.sequences", why))
     }
 }
 
@@ -215,6 +214,9 @@ mod tests {
         assert!(error(Some(16), Batch::default(), odd).contains("multiple of tp x pp x cp = 3"));
         let batch = Batch { sequences: Some(30), micro_batches: Some(4), ..Batch::default() };
         assert!(error(None, batch.clone(), layout.clone()).contains("4 x 4 parts"));
+        assert!(error(None, Batch { sequences: Some(6), ..Batch::default() }, layout.clone()).contains("dp = 4 ranks"));
+        let few = experiment(Some(8), Batch { sequences: Some(4), ..Batch::default() }, Parallel::default());
+        assert_eq!(few.check(), Ok(()), "the layout is not known");
         let batch = Batch { sequences: Some(32), micro_batch: Some(1), ..batch };
         assert!(error(None, batch, layout.clone()).contains("1 x 4 x 4 is not 32"));
         let experts = Parallel { ep: Some(3), ..layout };

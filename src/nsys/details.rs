@@ -6,7 +6,7 @@ use super::check::FileFacts;
 use super::connect::connect;
 use super::payload;
 use super::schema::{Table, quoted};
-use crate::trace::{DetailError, DetailSource, Field, NONE, RowRef, TableKind};
+use crate::trace::{DetailError, DetailSource, Field, NONE, Quantity, RowRef, TableKind};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::path::PathBuf;
@@ -33,6 +33,28 @@ const ENUMERATIONS: [(&str, &[&str]); 14] = [
     ("eventType", &["ENUM_NSYS_EVENT_TYPE"]),
     ("unwindMethod", &["ENUM_STACK_UNWIND_METHOD"]),
 ];
+
+/// Columns that hold nanoseconds.
+const NANOSECONDS: [&str; 6] = ["start", "end", "timestamp", "queued", "submitted", "completed"];
+
+/// Columns that hold bytes.
+const BYTES: [&str; 6] = [
+    "bytes",
+    "staticSharedMemory",
+    "dynamicSharedMemory",
+    "sharedMemoryExecuted",
+    "localMemoryPerThread",
+    "localMemoryTotal",
+];
+
+/// The number of a column as a quantity, when the column has a unit.
+fn quantity(column: &str, number: i64) -> Option<Quantity> {
+    let is_one_of = |columns: &[&str]| columns.iter().any(|known| known.eq_ignore_ascii_case(column));
+    if is_one_of(&NANOSECONDS) {
+        return Some(Quantity::Nanoseconds(number));
+    }
+    u64::try_from(number).ok().filter(|_| is_one_of(&BYTES)).map(Quantity::Bytes)
+}
 
 /// Fetches rows of an nsys export.
 #[derive(Debug)]
@@ -111,9 +133,13 @@ impl Fetch<'_> {
     }
 
     fn push(&self, fields: &mut Vec<Field>, column: &str, value: ValueRef<'_>) {
+        let mut unit = None;
         let value = match value {
             ValueRef::Null => return,
-            ValueRef::Integer(number) => self.number(column, number),
+            ValueRef::Integer(number) => {
+                unit = quantity(column, number);
+                self.number(column, number)
+            }
             // A 32-bit value was widened; its short form is the one the program wrote.
             ValueRef::Real(number) if column.eq_ignore_ascii_case("floatValue") => (number as f32).to_string(),
             ValueRef::Real(number) => number.to_string(),
@@ -124,7 +150,7 @@ impl Fetch<'_> {
             ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()),
         };
-        fields.push(Field { name: column.to_owned(), value });
+        fields.push(Field { name: column.to_owned(), value, quantity: unit });
     }
 
     fn number(&self, column: &str, number: i64) -> String {
@@ -179,5 +205,5 @@ fn extent(columns: &[String], at: usize, row: &rusqlite::Row<'_>) -> Option<Fiel
     axis(1, "Y").zip(axis(2, "Z"))?;
     let size = |step: usize| row.get_ref(at + step).ok()?.as_i64().ok();
     let value = format!("{} x {} x {}", size(0)?, size(1)?, size(2)?);
-    Some(Field { name: stem.to_owned(), value })
+    Some(Field::plain(stem, value))
 }

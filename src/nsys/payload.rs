@@ -34,7 +34,7 @@ pub(crate) fn fields(connection: &Connection, tables: &[String], blob: &[u8]) ->
         let fields = decode(&entries, values);
         (!fields.is_empty()).then_some(fields)
     };
-    decoded().unwrap_or_else(|| vec![Field { name: "binaryData".to_owned(), value: format!("{} bytes", blob.len()) }])
+    decoded().unwrap_or_else(|| vec![Field::plain("binaryData", format!("{} bytes", blob.len()))])
 }
 
 /// Domain and schema of a payload, and its values.
@@ -69,7 +69,7 @@ fn entries(connection: &Connection, tables: &[String], domain: i64, schema: i64)
 fn decode(entries: &[Entry], values: &[u8]) -> Vec<Field> {
     let field = |(entry, number, at): (&Entry, Number, usize)| {
         let value = number.text(values.get(at..at.checked_add(number.bytes)?)?);
-        Some(Field { name: entry.name.clone(), value })
+        Some(Field::plain(entry.name.clone(), value))
     };
     placed(entries).filter_map(field).collect()
 }
@@ -87,7 +87,10 @@ fn placed(entries: &[Entry]) -> impl Iterator<Item = (&Entry, Number, usize)> {
 
 /// Layouts of the payloads of communication calls, by domain and schema.
 #[derive(Debug, Default)]
-pub(crate) struct CommLayouts(FxHashMap<(i64, i64), Vec<(CommValue, Number, usize)>>);
+pub(crate) struct CommLayouts(FxHashMap<(i64, i64), Vec<PlacedValue>>);
+
+/// A value of a payload, how it is stored, and at which byte.
+type PlacedValue = (CommValue, Number, usize);
 
 /// Values of a communication call that the model keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! One idle gap in words: names for what [`GapReport`] found, and a sentence.
 
-use crate::analysis::{Cause, Causes, GapPlace, GapReport, RankAnalysis, Steps};
+use crate::analysis::{Cause, Causes, GapPlace, GapReport, RankAnalysis, Steps, base_name};
 use crate::format;
 use crate::trace::{Rank, Trace};
 use crate::units::share;
@@ -60,7 +60,7 @@ impl Gap {
         let op = |op: usize| rank.ops.name.get(op).map(|name| trace.op_short_name(*name).to_owned());
         let call = |call: u32| {
             let name = api.and_then(|api| api.name.get(call as usize));
-            name.map(|name| format::call_name(trace.name(*name)).to_owned())
+            name.map(|name| base_name(trace.name(*name)).to_owned())
         };
         let range = |at: &usize| thread.and_then(|t| t.nvtx.name.get(*at)).map(|name| trace.name(*name).to_owned());
         let os_call = |at: usize| thread.and_then(|t| t.os.name.get(at)).map(|name| trace.name(*name).to_owned());

@@ -190,7 +190,7 @@ impl MfuReport {
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(self.numbers.losses.iter().map(|loss| {
             vec![
-                loss.kind.text().to_owned(),
+                loss.area.text().to_owned(),
                 format::percent(Some(loss.share)),
                 format::percent(loss.mfu_if_gone),
                 format::percent(loss.mfu_if_gone_with_larger),
@@ -220,7 +220,7 @@ impl MfuReport {
 impl LossReport {
     fn of(loss: &Loss) -> Self {
         Self {
-            class: loss.kind.key(),
+            class: loss.area.key(),
             share: loss.share,
             mfu_if_gone: loss.mfu_if_gone,
             mfu_if_gone_with_larger: loss.mfu_if_gone_with_larger,
@@ -284,9 +284,9 @@ pub fn lines(mfu: &Mfu) -> Vec<MfuLine> {
         all.push(plain("Step time, p90", format::duration_or_unknown(step.p90_ns), about));
     }
     all.extend([
-        plain("Tokens per second", format::count_f(mfu.tokens_per_s), "Tokens per step / step time."),
+        plain("Tokens/s", format::count_f(mfu.tokens_per_s), "Tokens per step / step time."),
         line(
-            "Tokens per second and GPU",
+            "Tokens/s per GPU",
             format::count_f(mfu.tokens_per_s_per_gpu),
             gpus_note(mfu),
             "Tokens per second / GPUs.",
@@ -436,10 +436,6 @@ pub fn doubt_text(doubt: &Doubt) -> String {
         }
         Doubt::Convention(why) => (*why).to_owned(),
         Doubt::Card(note) => format!("Peak of this card: {note}."),
-        Doubt::LowButBusy => {
-            "Low although the GPU hardly waits: its kernels are slow, or FLOPs are counted too low.".to_owned()
-        }
-        Doubt::LowAndWaiting => "Low because the GPU waits: start with the largest loss.".to_owned(),
         Doubt::OtherSettings(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             format!("Not used, since one run is described once: {}.", paths.join(", "))

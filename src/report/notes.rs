@@ -2,7 +2,7 @@
 //! fill in.
 
 use super::{RankReport, Report};
-use crate::experiment::{Convention, Experiment, Model};
+use crate::experiment::{Convention, Dtype, Experiment, Model, Recompute};
 use crate::format;
 use crate::units::{seconds, share};
 use serde::{Serialize, Serializer};
@@ -175,11 +175,8 @@ fn config(report: &Report, experiment: &Experiment) -> Config {
         sequences: noted(batch.sequences, "sequences of a step over all GPUs: batch.sequences in stepscope.toml"),
         micro_batch: noted(batch.micro_batch, "give batch.micro_batch in stepscope.toml"),
         micro_batches: noted(batch.micro_batches, "give batch.micro_batches in stepscope.toml"),
-        dtype: noted(run.dtype.map(|dtype| dtype.text()), "give experiment.dtype in stepscope.toml"),
-        recompute: noted(
-            run.recompute.map(|recompute| recompute.text()),
-            "give experiment.recompute in stepscope.toml",
-        ),
+        dtype: noted(run.dtype.map(Dtype::text), "give experiment.dtype in stepscope.toml"),
+        recompute: noted(run.recompute.map(Recompute::text), "give experiment.recompute in stepscope.toml"),
         convention: noted(run.convention.map(Convention::key).or(report.mfu.convention), "follows from the model"),
     }
 }

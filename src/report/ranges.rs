@@ -70,7 +70,7 @@ pub struct RangeNode {
     /// Nanoseconds of each step's window during which any of it ran, in the order of `steps`.
     pub busy_by_step_ns: Vec<i64>,
     /// The ranges inside, most GPU time first.
-    pub children: Vec<RangeNode>,
+    pub children: Vec<Self>,
     /// Further ranges inside.
     pub hidden_children: u64,
 }

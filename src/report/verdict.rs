@@ -119,17 +119,26 @@ pub fn gain_text(finding: &Finding, basis: Option<Basis>) -> String {
     }
 }
 
+/// What the step is bound by.
+pub fn verdict_title(verdict: &Verdict) -> String {
+    match verdict.also {
+        Some(also) => format!("{}, closely followed by {}", verdict.area.verdict(), also.text()),
+        None => verdict.area.verdict().to_owned(),
+    }
+}
+
+/// What that costs.
+pub fn verdict_cost(verdict: &Verdict) -> String {
+    let (share, basis) = (format::percent(Some(verdict.share)), verdict.basis.text());
+    match verdict.area {
+        Area::Compute => format!("{share} of the {basis} computes"),
+        _ => format!("{share} of the {basis}, {}", format::duration(verdict.ns_per_step)),
+    }
+}
+
 /// The verdict in one line.
 pub fn verdict_text(verdict: &Verdict) -> String {
-    let (share, basis) = (format::percent(Some(verdict.share)), verdict.basis.text());
-    let cost = format::duration(verdict.ns_per_step);
-    match (verdict.area, verdict.also) {
-        (Area::Compute, _) => format!("{}: {share} of the {basis} computes", verdict.area.verdict()),
-        (area, Some(also)) => {
-            format!("{}: {share} of the {basis} ({cost}), closely followed by {}", area.verdict(), also.text())
-        }
-        (area, None) => format!("{}: {share} of the {basis} ({cost})", area.verdict()),
-    }
+    format!("{}: {}", verdict_title(verdict), verdict_cost(verdict))
 }
 
 /// By how much the verdict holds, in one line.

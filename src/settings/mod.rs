@@ -1,4 +1,4 @@
-//! The settings file: what the user says of a run, thresholds, and kernel classes, as TOML beside the export.
+//! The settings file: what the user says of a run, thresholds, kernel classes and groups, as TOML beside the export.
 //!
 //! The one place that reads and writes it. A file given by name is used for every export; else the first of
 //! `<export>.stepscope.toml` (with or without the export's ending) and `stepscope.toml` that lies beside an export is
@@ -93,6 +93,7 @@ struct File {
     peak: PeakChoice,
     thresholds: Thresholds,
     rule: Vec<Value>,
+    group: Vec<Value>,
 }
 
 impl RunSettings {
@@ -111,7 +112,9 @@ impl RunSettings {
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         let shape = |message: String| SettingsError::Shape { path: path.to_owned(), message };
         let mut file: File = toml::from_str(text).map_err(|error| shape(error.to_string()))?;
-        let rules = Table::from_iter([("rule".to_owned(), Value::Array(file.rule))]);
+        let rules =
+            [("rule", file.rule), ("group", file.group)].map(|(name, rows)| (name.to_owned(), Value::Array(rows)));
+        let rules = Table::from_iter(rules);
         let rules = Rules::parse(&rules.to_string());
         let rules = rules.map_err(|error| SettingsError::Rules { path: path.to_owned(), error })?;
         if let Some(config) = file.model.config.take() {
@@ -199,7 +202,7 @@ fn existing(path: &Path) -> Result<Table, SettingsError> {
     };
     let table: Option<Table> = toml::from_str::<File>(&text).ok().and_then(|_| text.parse().ok());
     let mut kept = table.ok_or_else(|| SettingsError::Occupied { path: path.to_owned() })?;
-    kept.retain(|section, _| ["thresholds", "rule"].contains(&section));
+    kept.retain(|section, _| ["thresholds", "rule", "group"].contains(&section));
     Ok(kept)
 }
 
@@ -266,6 +269,10 @@ verdict_share = 0.2
 [[rule]]
 pattern = "my_kernel"
 class = "gemm"
+
+[[group]]
+name = "mine"
+pattern = "my_"
 "#;
 
     fn parse(text: &str) -> Result<RunSettings, String> {

@@ -1,7 +1,7 @@
 //! Every colour of the product.
 
 use super::ink::Ink;
-use crate::analysis::Family;
+use crate::analysis::{Cause, Family};
 use crate::view::Theme;
 use egui::Color32;
 
@@ -54,6 +54,8 @@ pub struct Palette {
     pub copy: Color32,
     /// Idle time.
     pub idle: Color32,
+    /// Idle time by cause, in the order of [`Cause::ALL`].
+    pub causes: [Color32; Cause::COUNT],
     /// NVTX ranges.
     pub nvtx: Color32,
     /// Host calls.
@@ -86,10 +88,17 @@ impl Palette {
             Ink::SYNC => self.sync,
             Ink::OS => self.os,
             Ink::NVTX => self.nvtx,
-            Ink::IDLE => self.idle,
             Ink::EXPOSED => self.exposed,
-            family => self.families.get(family.0 as usize).copied().unwrap_or(self.compute),
+            ink => match ink.as_cause() {
+                Some(cause) => self.cause(cause),
+                None => self.families.get(ink.0 as usize).copied().unwrap_or(self.compute),
+            },
         }
+    }
+
+    /// Colour of idle time of this cause.
+    pub fn cause(&self, cause: Cause) -> Color32 {
+        self.causes.get(cause as usize).copied().unwrap_or(self.idle)
     }
 
     /// Colour of a family of compute kernels.
@@ -167,6 +176,19 @@ static DARK: Palette = Palette {
     exposed: rgb(0xff_e08a),
     copy: rgb(0x34_c474),
     idle: rgb(0x8c_5a80),
+    causes: [
+        rgb(0xd6_74b4),
+        rgb(0xeb_6720),
+        rgb(0xb7_a4ea),
+        rgb(0xf0_dc82),
+        rgb(0x89_6af9),
+        rgb(0x8a_62a1),
+        rgb(0x7f_d0b0),
+        rgb(0xf3_cdf4),
+        rgb(0xa0_a07b),
+        rgb(0xb3_4536),
+        rgb(0x5a_616e),
+    ],
     nvtx: rgb(0x45_4d5a),
     host: rgb(0xa1_9c98),
     sync: rgb(0xeb_6720),
@@ -209,6 +231,19 @@ static LIGHT: Palette = Palette {
     exposed: rgb(0x5c_3a00),
     copy: rgb(0x51_ca64),
     idle: rgb(0xce_becf),
+    causes: [
+        rgb(0xb9_4c97),
+        rgb(0xd8_5903),
+        rgb(0x8f_7bd7),
+        rgb(0xd6_8f0b),
+        rgb(0x5a_3fa8),
+        rgb(0xc1_adcf),
+        rgb(0x4a_9565),
+        rgb(0x7a_1f5e),
+        rgb(0x8d_9d9d),
+        rgb(0xa0_3030),
+        rgb(0xcb_cfd8),
+    ],
     nvtx: rgb(0xd6_dbe1),
     host: rgb(0xac_aba4),
     sync: rgb(0xd8_5903),
@@ -273,6 +308,24 @@ mod tests {
                     assert!(distance(*a, p.background, sight) >= 8.0, "{a:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn causes_of_idle_time_differ_for_every_sight() {
+        for p in themes() {
+            for sight in &SIGHTS {
+                for (at, a) in p.causes.iter().enumerate() {
+                    for b in p.causes.iter().skip(at + 1) {
+                        assert!(distance(*a, *b, sight) >= 8.0, "{a:?} {b:?} {}", distance(*a, *b, sight));
+                    }
+                    for other in [p.compute, p.communication] {
+                        assert!(distance(*a, other, sight) >= 6.0, "{a:?} {other:?} {}", distance(*a, other, sight));
+                    }
+                    assert!(distance(*a, p.background, sight) >= 9.0, "{a:?}");
+                }
+            }
+            assert_eq!(p.cause(Cause::Sync), p.sync, "waiting looks the same in the calls and in the gaps");
         }
     }
 

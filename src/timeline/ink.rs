@@ -1,6 +1,6 @@
 //! What a slice is painted as: one small number per class. No toolkit types, so that level of detail can sum by it.
 
-use crate::analysis::{Class, Family};
+use crate::analysis::{CallKind, Cause, Class, Family};
 use crate::trace::Trace;
 
 /// Meaning of a slice's colour, as an index: compute families in the order of [`Family::ALL`], then the others below.
@@ -25,17 +25,27 @@ impl Ink {
     pub const OS: Self = Self(Self::FAMILIES + 6);
     /// NVTX range.
     pub const NVTX: Self = Self(Self::FAMILIES + 7);
-    /// Idle time.
-    pub const IDLE: Self = Self(Self::FAMILIES + 8);
     /// Exposed communication.
-    pub const EXPOSED: Self = Self(Self::FAMILIES + 9);
+    pub const EXPOSED: Self = Self(Self::FAMILIES + 8);
+    /// First of the causes of idle time, in the order of [`Cause::ALL`].
+    const CAUSES: u8 = Self::FAMILIES + 9;
 
     /// Number of inks.
-    pub const COUNT: usize = Self::EXPOSED.0 as usize + 1;
+    pub const COUNT: usize = Self::CAUSES as usize + Cause::COUNT;
 
     /// Ink of a compute family.
     pub const fn family(family: Family) -> Self {
         Self(family as u8)
+    }
+
+    /// Ink of idle time by its cause.
+    pub const fn cause(cause: Cause) -> Self {
+        Self(Self::CAUSES + cause as u8)
+    }
+
+    /// The cause, when it is one's ink.
+    pub fn as_cause(self) -> Option<Cause> {
+        Cause::ALL.get(usize::from(self.0.checked_sub(Self::CAUSES)?)).copied()
     }
 
     /// Ink of a GPU operation.
@@ -57,12 +67,8 @@ impl Ink {
 
 /// Inks of all API call names of `trace`, indexed by [`crate::trace::NameId`]. Costs a byte a name.
 pub fn call_inks(trace: &Trace) -> Vec<u8> {
-    trace.names.iter().map(|(_, name)| if is_sync(name) { Ink::SYNC.0 } else { Ink::HOST.0 }).collect()
-}
-
-/// True for CUDA calls that wait for the GPU.
-fn is_sync(name: &str) -> bool {
-    name.starts_with("cu") && name.contains("Synchronize")
+    let ink = |name: &str| if CallKind::of(name) == CallKind::Synchronize { Ink::SYNC } else { Ink::HOST };
+    trace.names.iter().map(|(_, name)| ink(name).0).collect()
 }
 
 #[cfg(test)]
@@ -78,8 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_wait_are_told_by_name() {
-        assert!(is_sync("cudaStreamSynchronize_v3020") && is_sync("cuCtxSynchronize"));
-        assert!(!is_sync("cudaLaunchKernel_v7000") && !is_sync("Synchronize all") && !is_sync("cudaStreamWaitEvent"));
+    fn causes_keep_their_place_behind_the_others() {
+        for cause in Cause::ALL {
+            assert_eq!(Ink::cause(cause).as_cause(), Some(cause));
+            assert!((Ink::cause(cause).0 as usize) < Ink::COUNT);
+        }
+        assert_eq!((Ink::EXPOSED.as_cause(), Ink::family(Family::Gemm).as_cause()), (None, None));
     }
 }

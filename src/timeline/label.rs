@@ -1,7 +1,7 @@
 //! Names made fit to be drawn: short, on one line, cut to the room there is.
 
 use super::lanes::RowsKey;
-use crate::analysis::{Class, Collective};
+use crate::analysis::{Class, Collective, base_name};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
@@ -63,7 +63,7 @@ fn raw_name<'a>(workspace: &'a Workspace, trace: &'a Trace, item: Item) -> Optio
         }
         Item::Call(_, process, call) => {
             let name = trace.processes.get(process)?.api.name.get(call as usize)?;
-            Cow::Borrowed(format::call_name(trace.name(*name)))
+            Cow::Borrowed(base_name(trace.name(*name)))
         }
         Item::Nvtx(..) | Item::Projected(..) => {
             let (thread, at) = item.range(workspace)?;

@@ -5,7 +5,7 @@ use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
 use crate::analysis::{Class, Classes};
 use crate::trace::{RangeKind, Rank};
-use crate::view::{Item, LISTED_GAP_NS, LaneKey, OpLane, RankId, Workspace};
+use crate::view::{Item, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -178,7 +178,7 @@ impl<'a> LaneSlices<'a> {
             Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
         };
         Some(match key {
-            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.busy)),
+            RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.idle)),
             RowsKey::Exposed(rank) => Self::Spans(Spans { spans: spans(rank)?.exposed.spans(), ink: Ink::EXPOSED }),
             RowsKey::Marks(_, thread) => Self::Ranges(Ranges(&trace.threads.get(thread)?.marks)),
             RowsKey::Lane(lane) => match lane {
@@ -226,7 +226,7 @@ fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Ro
     };
     Some(match (key, &slices) {
         (RowsKey::Listed(_), LaneSlices::Gaps(all)) => {
-            let listed = |at: &u32| all.span(*at).len_ns() >= LISTED_GAP_NS;
+            let listed = |at: &u32| all.span(*at).len_ns() >= all.0.listed_ns;
             Rows::packed(&slices, (0..all.0.gaps() as u32).filter(listed))
         }
         (_, LaneSlices::Gaps(all)) => Rows::packed(&slices, 0..all.0.gaps() as u32),

@@ -24,9 +24,9 @@ const MAIN_CALL_SHARE: f64 = 0.1;
 /// Threads whose NVTX rows are shown for a process without GPU work.
 const LONE_NVTX_THREADS: usize = 8;
 /// How much GPU lanes grow at most when there is room.
-const GROWTH_MAX: f32 = 3.0;
+const GROWTH_MAX: f32 = 6.0;
 /// How much the others grow at most when there is room left after that.
-const OTHER_GROWTH_MAX: f32 = 1.8;
+const OTHER_GROWTH_MAX: f32 = 3.0;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 /// Free points below the rows of a lane.

@@ -1,4 +1,4 @@
-//! Idle gaps and exposed communication as marks of their own: at any zoom, and readable without colour.
+//! Idle gaps by cause and exposed communication as marks of their own: at any zoom, and readable without colour.
 //!
 //! A gap long enough to be listed, and every exposed interval, is marked at least [`MARK_PX`] pixels wide, but never covers
 //! the next mark of its kind.
@@ -10,7 +10,9 @@ use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::Lane;
 use super::slices::Slices;
+use crate::analysis::{Cause, Idle};
 use crate::format;
+use crate::units::Span;
 use crate::view::{LaneKey, RankId};
 
 /// Least width of a mark in physical pixels.
@@ -20,9 +22,12 @@ const STRIP_PT: f32 = 3.0;
 /// From this width on exposed communication is hatched.
 const HATCH_MIN_PT: f32 = 5.0;
 
-/// Colour of an idle gap. All are alike until the analysis knows their causes.
-fn gap_ink(_rank: RankId, _gap: u32) -> Ink {
-    Ink::IDLE
+/// From this width on a part of a gap is labelled: with its cause, or with the letters that stand for it.
+const LETTERS_MIN_PT: f32 = 14.0;
+
+/// Ink of a gap: that of the cause that takes most of it.
+fn gap_ink(idle: &Idle, gap: u32) -> Ink {
+    Ink::cause(idle.cause_of(gap as usize).unwrap_or(Cause::Unknown))
 }
 
 /// Adds the marks that belong on `lane`.
@@ -123,6 +128,8 @@ fn runs(spans: &[(f32, f32)], gap: f32) -> Vec<(f32, f32)> {
 }
 
 fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut DrawList) {
+    let doc = frame.workspace.docs.get(rank.doc);
+    let Some(idle) = doc.and_then(|d| d.analysis.ranks.get(rank.rank)).map(|numbers| &numbers.idle) else { return };
     let (y0, y1) = frame.row_edges(lane, 0);
     // The strip of exposed communication runs along the bottom, the gaps above it.
     let strip = frame.snap(y1 - STRIP_PT);
@@ -131,16 +138,11 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
     }
     let gaps = (y0, strip - frame.px_pt());
     for (piece, gap, x0, x1) in widened(frame, cache, RowsKey::Lane(LaneKey::Idle(rank))) {
-        if !piece.whole {
+        if piece.whole {
+            let block = Block { x0, x1, y0: gaps.0, y1: gaps.1, tone: Tone::Solid(gap_ink(idle, gap)) };
+            one_gap(frame, idle, rank.doc, piece.span, block, list);
+        } else {
             bar(frame, rank.doc, &piece, gaps, &mut list.data);
-            continue;
-        }
-        let tone = Tone::Solid(gap_ink(rank, gap));
-        list.data.push(Block { x0, x1, y0: gaps.0, y1: gaps.1, tone });
-        let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
-        if x1 - x0 >= 30.0 {
-            let (name, detail) = (String::new(), format::duration(piece.span.len_ns()));
-            list.labels.push(Label { x0, x1, y0: gaps.0, y1: gaps.1, name, detail, short: String::new(), on: tone });
         }
     }
     let listed = widened(frame, cache, RowsKey::Listed(rank));
@@ -151,10 +153,49 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
         // Marks side by side would read as one long gap, so those are only a trace; the bars tell how much is idle.
         let before = at.checked_sub(1).map_or(f32::NEG_INFINITY, right_of);
         let alone = x0 - before >= least && left_of(at + 1) - x1 >= least;
-        let ink = gap_ink(rank, *gap);
+        let ink = gap_ink(idle, *gap);
         let tone = if alone { Tone::Half(ink) } else { Tone::Faint(ink) };
         list.marks.push(Block { x0: *x0, x1: *x1, y0: gaps.0, y1: gaps.1, tone });
     }
+}
+
+/// A gap in the ink of its main cause, and over it the parts that have other causes, where they can be told apart.
+fn one_gap(frame: &Frame<'_>, idle: &Idle, doc: usize, gap: Span, block: Block, list: &mut DrawList) {
+    list.data.push(block);
+    let Some(seen) = gap.intersect(frame.window(doc)) else { return };
+    let pixels = (block.x1 - block.x0) * frame.px_per_pt;
+    // Parts that are mostly thinner than a pixel would only flicker.
+    if idle.segments_within(seen) as f32 * 2.0 > pixels {
+        label(frame, gap, block, list);
+        return;
+    }
+    for (span, cause) in idle.segments(seen) {
+        let (x0, x1) = frame.edges(doc, span);
+        let part = Block { x0, x1, tone: Tone::Solid(Ink::cause(cause)), ..block };
+        if part.x1 <= part.x0 {
+            continue;
+        }
+        if part.tone != block.tone {
+            list.data.push(part);
+        }
+        if span.start_ns > gap.start_ns && x1 - x0 >= 4.0 * frame.px_pt() && x0 >= frame.left_pt {
+            list.data.push(Block { x1: x0 + frame.px_pt(), tone: Tone::Edge, ..part });
+        }
+        label(frame, span, part, list);
+    }
+}
+
+/// The cause and the length of `span`, as much of it as fits into `block`.
+fn label(frame: &Frame<'_>, span: Span, block: Block, list: &mut DrawList) {
+    let (x0, x1) = (block.x0.max(frame.left_pt), block.x1.min(frame.right_pt));
+    let Tone::Solid(ink) = block.tone else { return };
+    if x1 - x0 < LETTERS_MIN_PT {
+        return;
+    }
+    let cause = ink.as_cause().unwrap_or(Cause::Unknown);
+    let (name, detail) = (cause.text().to_owned(), format::duration(span.len_ns()));
+    let short = cause.letters().to_owned();
+    list.labels.push(Label { x0, x1, y0: block.y0, y1: block.y1, name, detail, short, on: block.tone });
 }
 
 #[cfg(test)]

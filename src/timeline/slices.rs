@@ -1,7 +1,7 @@
 //! One way to read start, end and ink of anything that a lane shows, without copying it.
 
 use super::ink::Ink;
-use crate::analysis::{Classes, Coverage, Projected};
+use crate::analysis::{Cause, Classes, Idle, Projected};
 use crate::trace::{CallTable, OpTable, RangeTable};
 use crate::units::Span;
 
@@ -109,8 +109,8 @@ impl Slices for Projection<'_> {
     }
 }
 
-/// Idle gaps: what lies between the spans of a coverage.
-pub struct Gaps<'a>(pub &'a Coverage);
+/// Idle gaps, in the ink of the cause that takes most of each.
+pub struct Gaps<'a>(pub &'a Idle);
 
 impl Slices for Gaps<'_> {
     fn start_ns(&self, at: u32) -> i64 {
@@ -121,8 +121,8 @@ impl Slices for Gaps<'_> {
         self.0.gap(at as usize).map_or(0, |gap| gap.end_ns)
     }
 
-    fn ink(&self, _at: u32) -> Ink {
-        Ink::IDLE
+    fn ink(&self, at: u32) -> Ink {
+        Ink::cause(self.0.cause_of(at as usize).unwrap_or(Cause::Unknown))
     }
 }
 

@@ -8,8 +8,9 @@ use super::label::{self, Texts};
 use super::layout::Lane;
 use super::paint::{LANE_FONT, TEXT_FONT};
 use super::ruler;
-use crate::analysis::{Attribution, Class, Part};
+use crate::analysis::{Attribution, Causes, Class, GapReport, Idle, Part};
 use crate::format;
+use crate::report::Gap;
 use crate::trace::{OpKind, Trace};
 use crate::units::{self, Span};
 use crate::view::{Item, LaneKey, RankId, Workspace};
@@ -39,7 +40,11 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
     let share = format::percent(share);
     let (what, mut lines) = match hit.item {
         Item::Op(..) | Item::Step(..) => ("operations", vec![("Busy", share), longest]),
-        Item::Idle(..) => ("gaps", vec![("Idle", share), ("Longest", length)]),
+        Item::Idle(id, _) => {
+            let mut lines = vec![("Idle", share), ("Longest", length)];
+            lines.extend(idle_of(frame.workspace, id).map(|idle| split(&idle.within(bin.span))).unwrap_or_default());
+            ("gaps", lines)
+        }
         Item::Nvtx(..) | Item::Projected(..) => ("ranges", vec![("Covered", share), longest]),
         Item::Call(..) | Item::Os(..) => ("calls", vec![("Busy", share), longest]),
         Item::Mark(..) => ("marks", vec![("First", name)]),
@@ -61,7 +66,7 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Communication(_) => "communication kernels; hatched while no compute kernel runs",
         LaneKey::Copies(_) => "memory copies and fills",
         LaneKey::Projection(_, attribution) => attribution.definition(),
-        LaneKey::Idle(_) => "idle gaps of the GPU above, exposed communication below",
+        LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
         _ => "",
@@ -99,7 +104,7 @@ fn title(workspace: &Workspace, item: Item) -> String {
             let name = rank.ops.name.get(op as usize)?;
             Some(label::safe(doc.trace.op_full_name(*name)))
         }),
-        Item::Idle(..) => Some("Idle: nothing ran on this GPU".to_owned()),
+        Item::Idle(id, gap) => gap_report(workspace, id, gap as usize).map(|gap| label::safe(&gap.sentence)),
         _ => None,
     };
     full.filter(|name| !name.is_empty()).unwrap_or_else(|| label::name_of(workspace, item))
@@ -135,8 +140,28 @@ fn about(workspace: &Workspace, trace: &Trace, item: Item, lines: &mut Vec<(&'st
                 lines.push(("Idle", format::percent(Part::Idle.share(&step.parts))));
             }
         }
-        Item::Idle(..) => {}
+        Item::Idle(id, gap) => {
+            lines.extend(idle_of(workspace, id).map(|idle| split(&idle.causes_of(gap as usize))).unwrap_or_default());
+        }
     }
+}
+
+fn idle_of(workspace: &Workspace, id: RankId) -> Option<&Idle> {
+    Some(&workspace.docs.get(id.doc)?.analysis.ranks.get(id.rank)?.idle)
+}
+
+fn gap_report(workspace: &Workspace, id: RankId, gap: usize) -> Option<Gap> {
+    let (doc, rank) = workspace.rank(id)?;
+    let numbers = doc.analysis.ranks.get(id.rank)?;
+    let report = GapReport::of(&doc.trace, rank, numbers, gap)?;
+    Some(Gap::of(&doc.trace, rank, numbers, &report))
+}
+
+/// Idle time by cause, a line each.
+fn split(causes: &Causes) -> Vec<(&'static str, String)> {
+    let whole_ns = causes.total_ns();
+    let line = |ns: i64| format!("{}  {}", format::duration(ns), format::percent(units::share(ns, whole_ns)));
+    causes.iter().map(|(cause, ns)| (cause.text(), line(ns))).collect()
 }
 
 /// What a range ran.

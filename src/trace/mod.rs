@@ -4,7 +4,7 @@
 //! knows where rows came from (no SQL) or what they will look like (no egui), so that another source can fill the same
 //! model through [`TraceBuilder`].
 //!
-//! Cost: about 28 bytes per GPU operation, 20 per API call, 40 per NVTX range, 80 more per range of a communication
+//! Cost: about 30 bytes per GPU operation, 20 per API call, 40 per NVTX range, 80 more per range of a communication
 //! call that carries values. Everything else a row holds stays in
 //! the file and is fetched by [`RowRef`] when somebody looks at it ([`DetailSource`]).
 
@@ -24,7 +24,9 @@ pub use names::{NameId, Names, OpName, OpNameId};
 pub use rank::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Stream, SyncTable};
 pub use raw::{RawCall, RawOp, RawRange, RawSync};
 pub use row_numbers::RowNumbers;
-pub use source::{DetailError, DetailSource, Field, Gpu, RowRef, Source, SourceKind, TableCount, TableKind, Warning};
+pub use source::{
+    DetailError, DetailSource, Field, Gpu, Quantity, RowRef, Source, SourceKind, TableCount, TableKind, Warning,
+};
 pub use thread::{CallTable, CommCall, Process, RangeKind, RangeTable, Thread};
 
 use crate::units::Span;

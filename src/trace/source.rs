@@ -110,6 +110,24 @@ pub struct Field {
     pub name: String,
     /// Value; references into string and enumeration tables are resolved.
     pub value: String,
+    /// The value as a quantity, when the column has a unit.
+    pub quantity: Option<Quantity>,
+}
+
+/// A number with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Nanoseconds: a length, or a moment on the file's clock.
+    Nanoseconds(i64),
+    /// Bytes.
+    Bytes(u64),
+}
+
+impl Field {
+    /// A field without a unit.
+    pub fn plain(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), quantity: None }
+    }
 }
 
 /// Why the fields of a row could not be fetched.

@@ -13,6 +13,6 @@ mod workspace;
 
 pub use command::Command;
 pub use history::{History, Move};
-pub use state::{Item, LISTED_GAP_NS, LaneKey, OpLane, Panel, Theme, ViewState};
+pub use state::{Item, LaneKey, OpLane, Panel, Theme, ViewState};
 pub use viewport::Viewport;
 pub use workspace::{Clock, Doc, RankId, Workspace};

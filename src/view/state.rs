@@ -72,9 +72,6 @@ impl LaneKey {
     }
 }
 
-/// Idle gaps of at least this length are listed one by one and never vanish from the timeline, in nanoseconds.
-pub const LISTED_GAP_NS: i64 = 2_000;
-
 /// Something on the timeline that can be pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {

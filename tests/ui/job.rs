@@ -4,20 +4,20 @@ use std::sync::Arc;
 use stepscope::analysis::{Params, analyze};
 use stepscope::app::load::Opened;
 use stepscope::trace::{
-    CopyKind, DetailError, DetailSource, Field, Gpu, NONE, NameId, OpKind, RangeKind, RawCall, RawOp, RawRange, RowRef,
-    Source, SourceKind, TableCount, Trace, TraceBuilder, Warning,
+    CopyKind, DetailError, DetailSource, Field, Gpu, NONE, NameId, OpKind, Quantity, RangeKind, RawCall, RawOp,
+    RawRange, RowRef, Source, SourceKind, TableCount, Trace, TraceBuilder, Warning,
 };
 
 const US: i64 = 1_000;
 
-/// Answers every row with two fields.
+/// Answers every row with three fields.
 #[derive(Debug)]
-struct TwoFields;
+struct ThreeFields;
 
-impl DetailSource for TwoFields {
+impl DetailSource for ThreeFields {
     fn fields(&self, row: RowRef) -> Result<Vec<Field>, DetailError> {
-        let field = |name: &str, value: String| Field { name: name.to_owned(), value };
-        Ok(vec![field("row", row.row.to_string()), field("gridX", "132".to_owned())])
+        let end = Field { quantity: Some(Quantity::Nanoseconds(1_500_000)), ..Field::plain("end", "1500000") };
+        Ok(vec![Field::plain("row", row.row.to_string()), Field::plain("gridX", "132"), end])
     }
 }
 
@@ -147,7 +147,7 @@ pub fn trace(rank: usize, steps: i64) -> Trace {
         duration_ns: Some(at),
         tables: vec![TableCount { table: "kernels".to_owned(), rows: 12_345 }],
     };
-    job.builder.finish(source, Arc::new(TwoFields))
+    job.builder.finish(source, Arc::new(ThreeFields))
 }
 
 /// Rank `rank` with its numbers.

@@ -2,12 +2,16 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod findings;
+mod gaps;
 mod guide;
 mod harness;
 mod job;
 mod loading;
+mod mfu;
 mod panels;
 mod pictures;
 mod ranges;
 mod screens;
 mod shortcuts;
+mod traffic;

@@ -137,7 +137,9 @@ fn details_show_what_is_known_and_every_field_of_the_row() {
         driven.settle();
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    for text in ["Launched by", "cudaLaunchKernel_v7000", "NVTX path", "forward", "gridX", "132"] {
+    for text in
+        ["Launched by", "cudaLaunchKernel_v7000", "NVTX path", "forward", "gridX", "132", "1500000 ns  (1.500 ms)"]
+    {
         assert!(driven.shows(text), "{text}");
     }
     driven.click("Clear");

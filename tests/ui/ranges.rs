@@ -34,8 +34,8 @@ fn the_tree_opens_to_what_is_inside_a_step_with_the_numbers_of_the_typical_one()
 #[test]
 fn the_window_of_the_numbers_can_be_chosen() {
     let mut driven = opened();
-    driven.click("Whole capture");
-    assert!(driven.shows("Whole capture, "));
+    driven.click("GPU span");
+    assert!(driven.shows("GPU span, "));
     driven.click("In view");
     let title = |driven: &Driven| {
         let doc = &driven.window().state().workspace.docs[0];
@@ -83,7 +83,7 @@ fn names_are_filtered_and_told_apart_when_they_are_not_grouped() {
     assert!(!driven.shows("Go to "));
     let mut driven = opened();
     driven.click("Group names");
-    driven.click("Whole capture");
+    driven.click("GPU span");
     assert!(driven.shows("Go to step 3") && !driven.shows("Go to step #"));
 }
 

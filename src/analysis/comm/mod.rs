@@ -21,6 +21,7 @@ pub use sums::{CommSums, VariantSum};
 pub use variant::{Algorithm, Protocol, Variant};
 
 use super::{Class, Classes, Collective, Coverage};
+use crate::experiment::Experiment;
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
 use sums::grouped;
@@ -81,13 +82,16 @@ struct CommOp {
     waited: bool,
 }
 
+/// What makes kernels comparable: their kind, then bytes and communicator, or name and stream when those are unknown.
+type Alike = (Collective, Option<(u64, Option<u64>)>, Option<(u32, u16)>);
+
 impl CommOp {
     const fn overlapped_ns(&self) -> i64 {
         self.len_ns.saturating_sub(self.exposed_ns)
     }
 
-    /// What makes kernels comparable: kind, and size and communicator, or kernel and stream when those are unknown.
-    fn like(&self) -> (Collective, Option<(u64, Option<u64>)>, Option<(u32, u16)>) {
+    /// What it is compared by.
+    fn like(&self) -> Alike {
         match self.message {
             Some(message) => (self.kind, Some((message.bytes, message.communicator)), None),
             None => (self.kind, None, Some((self.name, self.stream))),
@@ -107,9 +111,16 @@ impl CommOp {
 }
 
 impl Communication {
-    /// Communication of rank `rank`, exposed where `exposed` says. `ranks` is the size of communicators that were made
-    /// before the capture, when the user says so.
-    pub(super) fn of(trace: &Trace, rank: usize, classes: &Classes, exposed: &Coverage, ranks: Option<u32>) -> Self {
+    /// Communication of rank `rank`, exposed where `exposed` says. What the user says of the run tells the size of
+    /// communicators that were made before the capture.
+    pub(super) fn of(
+        trace: &Trace,
+        rank: usize,
+        classes: &Classes,
+        exposed: &Coverage,
+        experiment: Option<&Experiment>,
+    ) -> Self {
+        let ranks = experiment.and_then(|given| given.parallel.only_communicator(given.run.gpus));
         let Some(table) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
         let kernels: Vec<(u32, Collective)> = kernels(table, classes).collect();
         if kernels.is_empty() {

@@ -6,7 +6,6 @@ use crate::analysis::{Place, Step, StepEdge, intervals};
 use crate::trace::NameId;
 use crate::units::{Span, share};
 use regex::Regex;
-use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Names of ranges that write or read a checkpoint, or evaluate. Activation checkpointing is neither.
@@ -86,22 +85,25 @@ fn overhead(case: &Case<'_>) -> Option<Finding> {
         .finding(Rule::ProfilerOverhead, 0)
         .with("in the profiler's own work", Value::Ns(total_ns))
         .with("of the rank's span", Value::Share(taken))
-        .at(worst.into_places());
-    Some(if taken >= case.limits.overhead_spoils_share { finding.as_warning() } else { finding })
+        .at(worst.places());
+    Some(if taken >= case.limits.overhead_spoils_share { finding.made_warning() } else { finding })
 }
 
 /// Ranges that write a checkpoint or evaluate and take a noticeable part of a step.
 fn apart(case: &Case<'_>) -> Option<Finding> {
     let pattern = APART_NAME.as_ref()?;
-    let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+    let is_apart = |id: &NameId| pattern.is_match(case.trace.name(*id));
+    let names: Vec<NameId> = case.range_names.iter().copied().filter(is_apart).collect();
+    if names.is_empty() {
+        return None;
+    }
     let (mut worst, mut name, mut count) = (Worst::default(), None, 0_u64);
     let least_ns = case.scope.parts.span_ns / 5;
     let steps = case.numbers.steps.as_ref();
     for thread in case.trace.threads.iter().filter(|t| t.process == case.rank.process) {
-        for (at, id) in thread.nvtx.name.iter().enumerate() {
-            let is_apart = *known.entry(*id).or_insert_with(|| pattern.is_match(case.trace.name(*id)));
+        for (at, id) in thread.nvtx.name.iter().enumerate().filter(|(_, id)| names.contains(id)) {
             let span = thread.nvtx.span(at);
-            if is_apart && span.len_ns() >= least_ns {
+            if span.len_ns() >= least_ns {
                 count += 1;
                 name.get_or_insert(*id);
                 worst.add(steps.and_then(|steps| steps.at(span.start_ns)), span, span.len_ns());
@@ -113,7 +115,7 @@ fn apart(case: &Case<'_>) -> Option<Finding> {
         case.finding(Rule::CheckpointInside, 0)
             .with("such ranges", Value::Count(count as f64))
             .with("first of them", Value::Name(name))
-            .at(worst.into_places()),
+            .at(worst.places()),
     )
 }
 

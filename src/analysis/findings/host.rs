@@ -1,7 +1,8 @@
 //! Rules on the host: launches, synchronisation, data, memory, modules.
 
 use super::{Case, Finding, Rule, Value};
-use crate::analysis::places;
+use crate::analysis::places::Group;
+use crate::analysis::verdict::LAUNCH_CAUSES;
 use crate::analysis::{Area, Cause, Place, Step};
 use crate::units::share;
 
@@ -26,21 +27,18 @@ fn idle_ns(case: &Case<'_>, cause: Cause) -> i64 {
 
 /// The gaps that lose most to one cause.
 fn places_of(case: &Case<'_>, cause: Cause) -> Vec<Place> {
-    places::gaps(&case.scope, case.numbers, |other| other == cause)
+    case.gaps.places(Group::Cause(cause))
 }
 
-/// Causes of the idle time that issuing work costs.
-const LAUNCHING: [Cause; 4] = [Cause::Launch, Cause::LaunchLatency, Cause::HostCode, Cause::Turnaround];
-
 fn launch_bound(case: &Case<'_>) -> Option<Finding> {
-    let launching = LAUNCHING.map(|cause| idle_ns(case, cause)).iter().sum::<i64>();
+    let launching = LAUNCH_CAUSES.map(|cause| idle_ns(case, cause)).iter().sum::<i64>();
     let late_ns = launching - idle_ns(case, Cause::Turnaround);
     let lost_ns = launching.saturating_sub(super::steps::paused_ns(case));
     if late_ns <= 0 || case.scope.share(late_ns.min(lost_ns)) < case.limits.launch_share {
         return None;
     }
     let mut finding = case.finding(Rule::LaunchBound, lost_ns);
-    for cause in LAUNCHING {
+    for cause in LAUNCH_CAUSES {
         let what = match cause {
             Cause::Launch => "inside launching calls",
             Cause::LaunchLatency => "submitted, not yet running",
@@ -50,11 +48,7 @@ fn launch_bound(case: &Case<'_>) -> Option<Finding> {
         finding = finding.with(what, Value::Ns(idle_ns(case, cause)));
     }
     let kernels = case.scope.mean_count(case.work.compute.kernels.count);
-    Some(
-        finding
-            .with("kernels per step", Value::Count(kernels))
-            .at(places::gaps(&case.scope, case.numbers, |cause| LAUNCHING.contains(&cause))),
-    )
+    Some(finding.with("kernels per step", Value::Count(kernels)).at(case.gaps.places(Group::Launching)))
 }
 
 fn small_kernels(case: &Case<'_>) -> Option<Finding> {
@@ -75,7 +69,7 @@ fn small_kernels(case: &Case<'_>) -> Option<Finding> {
             .with("their mean length", Value::Ns(mean_ns))
             .with("running", Value::Ns(run_ns))
             .with("idle right before them", Value::Ns(gap_ns))
-            .at(places::gaps(&case.scope, case.numbers, |cause| LAUNCHING.contains(&cause))),
+            .at(case.gaps.places(Group::Launching)),
     )
 }
 

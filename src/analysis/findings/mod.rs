@@ -19,10 +19,11 @@ mod work;
 pub use rule::Rule;
 
 use super::pipeline::{Bubble, Pipeline};
+use super::places::GapPlaces;
 use super::scope::Scope;
 use super::verdict::{Losses, Verdict};
-use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, verdict};
-use crate::trace::{Rank, Trace};
+use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
+use crate::trace::{NameId, Rank, Trace};
 use calls::Calls;
 use work::Work;
 
@@ -105,7 +106,7 @@ impl Finding {
 
     /// A warning, whatever its size.
     #[must_use]
-    pub(super) const fn as_warning(mut self) -> Self {
+    pub(super) const fn made_warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
@@ -119,6 +120,9 @@ struct Case<'a> {
     pub scope: Scope,
     pub losses: Losses,
     pub bubble: Option<Bubble>,
+    pub gaps: GapPlaces,
+    /// Distinct names of the process's ranges.
+    pub range_names: Vec<NameId>,
     pub work: Work,
     pub calls: Calls,
     pub limits: &'a Thresholds,
@@ -144,7 +148,7 @@ impl Case<'_> {
 
     /// The worst places of an area.
     pub fn places_of(&self, area: Area) -> Vec<Place> {
-        verdict::places_of(area, self.numbers, &self.scope, self.bubble.as_ref())
+        verdict::places_of(area, self.numbers, &self.scope, self.bubble.as_ref(), &self.gaps)
     }
 }
 
@@ -181,18 +185,21 @@ impl Diagnosis {
     pub fn of(trace: &Trace, rank: usize, classes: &Classes, numbers: &RankAnalysis, params: &Params) -> Self {
         let Some(scope) = Scope::of(numbers) else { return Self::default() };
         let process = trace.ranks[rank].process;
-        let pipeline = Pipeline::find(trace, process, &scope, params.experiment.as_ref());
+        let range_names = range_names::distinct(trace, process);
+        let pipeline = Pipeline::find(trace, process, &scope, params.experiment.as_ref(), &range_names);
         let bubble = pipeline.map(|p| Bubble::of(trace, rank, classes, numbers, &scope, p));
         let limits = &params.thresholds;
         let case = Case {
             losses: Losses::of(&scope.parts, &scope.causes, bubble.as_ref()),
             work: Work::of(trace, rank, classes, numbers, &scope, limits),
             calls: Calls::of(trace, process, numbers, &scope, limits),
+            gaps: GapPlaces::of(&scope, numbers),
             rank: &trace.ranks[rank],
             trace,
             numbers,
             scope,
             bubble,
+            range_names,
             limits,
         };
         let mut findings = Vec::new();
@@ -203,8 +210,8 @@ impl Diagnosis {
         steps::findings(&case, &mut findings);
         capture::findings(&case, &mut findings);
         rank_by_gain(&mut findings);
-        let Case { scope, losses, bubble, .. } = case;
-        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, limits);
+        let Case { scope, losses, bubble, gaps, .. } = case;
+        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, (limits, &gaps));
         Self { verdict: Some(verdict), findings, limits: *limits }
     }
 }

@@ -107,7 +107,7 @@ mod tests {
             (Family::Embedding, false, 5),
         ]);
         assert_eq!((runs.attention_passes, runs.attention.total_ns, runs.fusable_ns), (1, 30, 0));
-        let place = runs.worst_attention.into_places()[0];
+        let place = runs.worst_attention.places()[0];
         assert_eq!((place.span, place.ns), (Span::new(50, 80), 30));
     }
 

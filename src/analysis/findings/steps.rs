@@ -95,7 +95,7 @@ impl Pauses {
             .with("all of them", Value::Ns(self.total_ns))
             .with_known("one every so many steps", period.map(|steps| Value::Count(steps as f64)))
             .with_known("other steps that wait as long in a collective", waits)
-            .at(self.worst.into_places())
+            .at(self.worst.places())
     }
 
     /// True when a step that loses `ns` in collectives may wait for the same pause on another rank.
@@ -159,7 +159,7 @@ fn excess(case: &Case<'_>, step: &Step) -> (Area, i64) {
 impl Slow {
     fn finding(self, case: &Case<'_>, steps: &Steps, area: Area, of: usize) -> Finding {
         let per_step = self.excess_ns / i64::try_from(of).unwrap_or(1).max(1);
-        let places = self.worst.into_places();
+        let places = self.worst.places();
         let (rule, places) = match area {
             Area::Data => (Rule::LateBatches, late_batches(case, steps, &places)),
             Area::Communication => (Rule::LateRank, places),
@@ -184,5 +184,5 @@ fn late_batches(case: &Case<'_>, steps: &Steps, slow: &[Place]) -> Vec<Place> {
             worst.add(Some(step), span, span.len_ns());
         }
     }
-    worst.into_places()
+    worst.places()
 }

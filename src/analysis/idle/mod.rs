@@ -140,6 +140,12 @@ impl Idle {
             .take_while(move |(span, _)| span.start_ns < window.end_ns)
     }
 
+    /// How many pieces share time with `window`, at most. Two binary searches.
+    pub fn segments_within(&self, window: Span) -> usize {
+        let begun = |at_ns: i64| self.start_ns.partition_point(|start| *start < at_ns);
+        (begun(window.end_ns) + 1).saturating_sub(begun(window.start_ns))
+    }
+
     /// Number of gaps: spans without any work between two operations.
     pub fn gaps(&self) -> usize {
         self.busy.gaps()
@@ -179,19 +185,23 @@ impl Idle {
         gaps
     }
 
+    /// The gaps in `gaps`, summed.
+    pub fn sum(&self, gaps: &[u32]) -> GapSum {
+        self.sum_of(gaps.iter().copied())
+    }
+
     /// The gaps of at least `min_ns`, summed. One pass.
     pub fn listed(&self, min_ns: i64) -> GapSum {
-        self.sum_of(|len_ns| len_ns >= min_ns)
+        self.sum_of((0..self.gaps() as u32).filter(|gap| self.len_ns(*gap) >= min_ns))
     }
 
     /// The gaps shorter than `min_ns`, summed. One pass.
     pub fn shorter(&self, min_ns: i64) -> GapSum {
-        self.sum_of(|len_ns| len_ns < min_ns)
+        self.sum_of((0..self.gaps() as u32).filter(|gap| self.len_ns(*gap) < min_ns))
     }
 
-    fn sum_of(&self, keep: impl Fn(i64) -> bool) -> GapSum {
-        let lengths = (0..self.gaps() as u32).map(|gap| self.len_ns(gap)).filter(|len_ns| keep(*len_ns));
-        lengths.fold(GapSum::default(), |sum, len_ns| GapSum {
+    fn sum_of(&self, gaps: impl Iterator<Item = u32>) -> GapSum {
+        gaps.map(|gap| self.len_ns(gap)).fold(GapSum::default(), |sum, len_ns| GapSum {
             count: sum.count + 1,
             total_ns: sum.total_ns.saturating_add(len_ns),
         })

@@ -1,5 +1,6 @@
 //! Calls that waited for the GPU, and what each of them waited for.
 
+use super::super::CallKind;
 use super::calls::{Groups, base_name, each_call};
 use crate::trace::{NameId, OpKind, Trace};
 use crate::units::Span;
@@ -35,11 +36,9 @@ impl SyncKind {
     }
 
     fn by_name(name: &str) -> Option<Self> {
-        let of = |word| name.contains(word);
-        Some(match name {
-            _ if !of("Synchronize") => return None,
-            _ if of("Stream") => Self::Stream,
-            _ if of("Event") => Self::Event,
+        (CallKind::of(name) == CallKind::Synchronize).then(|| match name {
+            _ if name.contains("Stream") => Self::Stream,
+            _ if name.contains("Event") => Self::Event,
             _ => Self::Device,
         })
     }
@@ -163,7 +162,7 @@ fn copies(trace: &Trace, rank: usize) -> Vec<SyncCall> {
         }
         let call = ops.launch_of(op)?;
         let (span, name) = (api.span(call as usize), api.name[call as usize]);
-        let is_copy = trace.name(name).contains("Memcpy");
+        let is_copy = CallKind::of(trace.name(name)) == CallKind::Copy;
         (is_copy && span.end_ns >= ops.end_ns[op]).then_some(SyncCall {
             call,
             span,

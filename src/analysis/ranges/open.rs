@@ -51,11 +51,11 @@ impl OpenAt {
         };
         let Some(latest) = self.levels.get(below) else { return };
         let width = BLOCK.saturating_pow(level as u32);
-        for entry in entries.start..entries.end.min(latest.len()) {
+        for (entry, latest_ns) in latest.iter().enumerate().take(entries.end).skip(entries.start) {
             if entry.saturating_mul(width) >= begun {
                 return;
             }
-            if latest[entry] > at_ns {
+            if *latest_ns > at_ns {
                 self.search(ranges, below, entry * BLOCK..(entry + 1) * BLOCK, begun, at_ns, found);
             }
         }

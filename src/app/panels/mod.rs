@@ -3,12 +3,14 @@
 pub mod comm;
 pub mod findings;
 pub mod gaps;
+mod grid;
 pub mod guide;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
 
 use super::cx::Cx;
+use crate::units::Span;
 use crate::view::{Command, Panel};
 use egui::{ScrollArea, Ui};
 
@@ -49,4 +51,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
         Panel::Overview | Panel::Steps | Panel::Capture => return false,
     }
     true
+}
+
+/// `span` with as much before and after it, and at least some microseconds in all.
+fn around(span: Span) -> Span {
+    let margin_ns = span.len_ns().max(1_000);
+    Span::new(span.start_ns.saturating_sub(margin_ns), span.end_ns.saturating_add(margin_ns))
 }

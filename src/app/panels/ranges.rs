@@ -152,7 +152,7 @@ impl Sums {
                 let window = Coverage::from_sorted([key.visible]);
                 (ranges.within(trace, key.attribution, &window), key.visible.len_ns(), "Visible".to_owned())
             }
-            (None, _) => (whole(), chosen.numbers.span.len_ns(), "Whole capture".to_owned()),
+            (None, _) => (whole(), chosen.numbers.span.len_ns(), "GPU span".to_owned()),
         };
         Self { key, sums, window_ns, title: format!("{title}, {}", format::duration(window_ns)) }
     }
@@ -163,7 +163,7 @@ fn controls(ui: &mut Ui, cx: &Cx<'_>, choice: &mut Choice, has_steps: bool, out:
     ui.horizontal_wrapped(|ui| {
         let windows = [
             (Over::Typical, "Typical step", "Means over the typical steps of this rank"),
-            (Over::Capture, "Whole capture", "Sums over the rank's whole span"),
+            (Over::Capture, "GPU span", "Sums over the rank's whole span"),
             (Over::Visible, "In view", "Sums over what the timeline shows"),
         ];
         for (over, name, tip) in windows.into_iter().filter(|(over, ..)| has_steps || *over != Over::Typical) {

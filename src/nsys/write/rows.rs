@@ -195,10 +195,13 @@ pub enum NcclCall {
     },
 }
 
+/// Name, NVTX payload type and byte of a value.
+pub(super) type PayloadValue = (&'static str, i64, i64);
+
 impl NcclCall {
     /// Layouts, by the numbers NCCL registers them under, with the names, types and places of their values. Types are
     /// those of the NVTX payload header: 18 is u64, 22 a size, 5 i32.
-    pub(super) const LAYOUTS: [(i64, &'static [(&'static str, i64, i64)]); 4] = [
+    pub(super) const LAYOUTS: [(i64, &'static [PayloadValue]); 4] = [
         (
             16_777_218,
             &[("NCCL communicator ID", 18, 0), ("No. of ranks", 5, 8), ("Rank", 5, 12), ("CUDA device", 5, 16)],

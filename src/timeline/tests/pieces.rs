@@ -1,5 +1,6 @@
 //! From the model to the draw list and back by hit, at one pixel for a nanosecond.
 
+use crate::analysis::Cause;
 use crate::timeline::Cache;
 use crate::timeline::draw::{self, Block, DrawList, Frame, Tone};
 use crate::timeline::ink::Ink;
@@ -12,6 +13,8 @@ use crate::units::Span;
 use crate::view::{Item, LaneKey, RankId, ViewState, Viewport, Workspace};
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
+/// Gaps before operations whose launch is not recorded.
+const IDLE: Ink = Ink::cause(Cause::Unknown);
 
 struct Scene {
     workspace: Workspace,
@@ -139,7 +142,7 @@ fn a_listed_gap_and_an_exposed_call_never_vanish() {
     }
     let mut scene = Scene::new(fixture, Span::new(0, 100_000_000));
     let list = scene.drawn(LaneKey::Idle(RANK));
-    let gap = with_tone(&list.marks, Tone::Half(Ink::IDLE));
+    let gap = with_tone(&list.marks, Tone::Half(IDLE));
     let exposed = with_tone(&list.marks, Tone::Solid(Ink::EXPOSED));
     assert_eq!((gap.len(), exposed.len()), (1, 1));
     assert!(gap[0].1 - gap[0].0 >= 2.0 && exposed[0].1 - exposed[0].0 >= 2.0);
@@ -167,10 +170,10 @@ fn short_gaps_everywhere_do_not_look_like_one_long_gap() {
     }
     let mut scene = Scene::new(fixture, Span::new(0, 200_000_000));
     let list = scene.drawn(LaneKey::Idle(RANK));
-    let bars: Vec<&Block> = list.data.iter().filter(|block| block.tone == Tone::Solid(Ink::IDLE)).collect();
+    let bars: Vec<&Block> = list.data.iter().filter(|block| block.tone == Tone::Solid(IDLE)).collect();
     assert!(!bars.is_empty() && bars.iter().all(|bar| bar.y1 - bar.y0 <= 2.0), "three in a hundred is low");
-    assert_eq!(with_tone(&list.marks, Tone::Half(Ink::IDLE)), []);
-    assert!(with_tone(&list.marks, Tone::Faint(Ink::IDLE)).len() > 400, "but every listed gap leaves a trace");
+    assert_eq!(with_tone(&list.marks, Tone::Half(IDLE)), []);
+    assert!(with_tone(&list.marks, Tone::Faint(IDLE)).len() > 400, "but every listed gap leaves a trace");
     let hit = scene.hit(LaneKey::Idle(RANK), 500.0).unwrap();
     let text = scene.with(|frame, _, _| tooltip::text(frame, &hit));
     assert!(text.title.ends_with(" gaps drawn as one"), "{}", text.title);
@@ -185,6 +188,33 @@ fn an_idle_gap_says_how_long_it_is() {
     let list = scene.drawn(LaneKey::Idle(RANK));
     let texts: Vec<&str> = list.labels.iter().map(|label| label.detail.as_str()).collect();
     assert_eq!(texts, ["5.000 µs"]);
+}
+
+#[test]
+fn a_gap_shows_its_parts_in_the_inks_of_their_causes() {
+    let mut fixture = Fixture::new();
+    fixture.launched("gemm", 7, 11, -500, 0, 1_000).launched("gemm", 7, 11, 4_000, 9_000, 10_000);
+    let mut scene = Scene::new(fixture, Span::new(0, 10_000));
+    let list = scene.drawn(LaneKey::Idle(RANK));
+    let part = |cause| with_tone(&list.data, Tone::Solid(Ink::cause(cause)));
+    assert_eq!(part(Cause::HostCode), [(100.0, 400.0)]);
+    // The cause that takes most lies under the whole gap.
+    assert_eq!(part(Cause::LaunchLatency), [(100.0, 900.0)]);
+    let texts: Vec<(&str, &str)> = list.labels.iter().map(|l| (l.name.as_str(), l.detail.as_str())).collect();
+    assert_eq!(texts, [("host code", "3.000 µs"), ("launch latency", "4.998 µs")]);
+    let hit = scene.hit(LaneKey::Idle(RANK), 500.0).unwrap();
+    let text = scene.with(|frame, _, _| tooltip::text(frame, &hit));
+    assert!(
+        text.title.starts_with("8.000 µs: launch latency (62.5 %); cudaLaunchKernel had returned"),
+        "{}",
+        text.title
+    );
+    assert!(text.lines.contains(&("host code", "3.000 µs  37.5 %".to_owned())), "{:?}", text.lines);
+    // From afar the gap is its main cause.
+    scene.state.viewport = Viewport::of(Span::new(0, 2_000_000));
+    let list = scene.drawn(LaneKey::Idle(RANK));
+    assert_eq!(with_tone(&list.data, Tone::Solid(Ink::cause(Cause::HostCode))), []);
+    assert_eq!(with_tone(&list.data, Tone::Solid(Ink::cause(Cause::LaunchLatency))).len(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! MFU of every step, and what it would be without each loss.
 
-use crate::analysis::{Loss, LossKind, Mfu, Step};
+use crate::analysis::{Area, Cause, Loss, Mfu, Step};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::parts::hatch;
 use crate::app::step_chart::{self, MOST_BARS, longest, tick};
@@ -97,8 +97,8 @@ pub fn losses(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
     let mut before = today;
     for loss in &mfu.losses {
         let Some(after) = loss.mfu_if_gone_with_larger else { break };
-        let pieces = [(before, palette.compute.gamma_multiply(0.4)), (after, color(loss.kind, palette))];
-        row(ui, palette, loss.kind.text(), after, scale, &pieces, &tip(loss));
+        let pieces = [(before, palette.compute.gamma_multiply(0.4)), (after, color(loss.area, palette))];
+        row(ui, palette, loss.area.text(), after, scale, &pieces, &tip(loss));
         before = after;
     }
     if let Some(ceiling) = mfu.ceiling {
@@ -110,21 +110,22 @@ pub fn losses(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
 
 fn tip(loss: &Loss) -> String {
     format!(
-        "{} takes {} of the typical step. If it alone vanished, MFU would be at most {}; with all larger losses gone too, \
-         at most {}.",
-        loss.kind.text(),
+        "{} {} of the typical step. If it alone vanished, MFU would be at most {}; with all larger losses gone too, at most \
+         {}.",
+        loss.area.definition(),
         format::percent(Some(loss.share)),
         format::percent(loss.mfu_if_gone),
         format::percent(loss.mfu_if_gone_with_larger),
     )
 }
 
-fn color(kind: LossKind, palette: &Palette) -> Color32 {
-    match kind {
-        LossKind::Communication => palette.communication,
-        LossKind::Copy => palette.copy,
-        LossKind::Host => palette.sync,
-        LossKind::Data | LossKind::Idle => palette.idle,
+fn color(area: Area, palette: &Palette) -> Color32 {
+    match area {
+        Area::Communication | Area::Bubble => palette.communication,
+        Area::Copy => palette.copy,
+        Area::Data => palette.cause(Cause::Data),
+        Area::Host => palette.cause(Cause::HostCode),
+        _ => palette.idle,
     }
 }
 

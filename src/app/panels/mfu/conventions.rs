@@ -22,10 +22,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu, out: &mut Vec<Command>) {
         .vscroll(false)
         .striped(true)
         .cell_layout(Layout::right_to_left(Align::Center))
-        .column(Column::remainder().at_least(96.0).clip(true))
-        .column(Column::exact(78.0))
+        .column(Column::remainder().at_least(84.0).clip(true))
+        .column(Column::exact(74.0))
         .column(Column::exact(44.0))
-        .columns(Column::exact(48.0), 2);
+        .columns(Column::exact(46.0), 2);
     let head = table.header(22.0, |mut row| {
         let heads = [
             ("", ""),
