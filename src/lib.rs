@@ -17,7 +17,7 @@
 //! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment`, `record` |
 //! | [`settings`] | the settings file: reads and writes it | `analysis`, `experiment` |
 //! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
-//! | [`report`] | numbers to text and JSON; no arithmetic | `analysis`, `stats`, `format` |
+//! | [`report`] | numbers to text, JSON and documents; no arithmetic | `analysis`, `stats`, `format` |
 //! | [`view`] | what the window shows and the commands that change it; no egui | `analysis`, `experiment`, `trace` |
 //! | `timeline` | lanes: level of detail, layout, painting (egui) | `view`, `report` (sentences) |
 //! | `raster` | egui output to pixels on the CPU | egui only |

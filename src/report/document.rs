@@ -127,7 +127,7 @@ fn mfu(report: &Report, blocks: &mut Vec<Block>) {
         return;
     };
     let rows = lines(numbers).into_iter().map(|line| vec![line.name.to_owned(), line.value, name(&line.note)]);
-    blocks.push(Block::Table(Grid::new("Utilisation", &["", "Value", "From"], &[2], rows.collect())));
+    blocks.push(Block::Table(Grid::new("Utilisation", &["Quantity", "Value", "From"], &[2], rows.collect())));
     let remarks: Vec<String> = report.mfu.missing.iter().chain(&report.mfu.doubts).cloned().collect();
     if !remarks.is_empty() {
         blocks.push(Block::List(remarks));

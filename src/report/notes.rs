@@ -181,9 +181,11 @@ fn config(report: &Report, experiment: &Experiment) -> Config {
     }
 }
 
-/// What the model is called: its preset, or the file that describes it.
+/// What the model is called: its preset, the file that describes it, or its size.
 fn model(model: &Model) -> Option<String> {
-    model.preset.clone().or_else(|| model.config.as_ref().map(|path| path.display().to_string()))
+    let size = || Some(format!("{} layers, hidden size {}", model.layers?, model.hidden?));
+    let file = || model.config.as_ref().map(|path| path.display().to_string());
+    model.preset.clone().or_else(file).or_else(size)
 }
 
 fn sizes(experiment: &Experiment) -> Sizes {
