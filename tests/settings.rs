@@ -107,6 +107,27 @@ fn a_settings_file_may_hold_kernel_classes() {
 }
 
 #[test]
+fn the_file_that_lists_every_key_is_right() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/settings.toml")).unwrap();
+    let here = Path::new("settings.toml");
+    RunSettings::parse(&text, here).unwrap();
+    // With every line in force; two of them say the same thing, and one names a file.
+    let apart = ["gpu =", "config ="];
+    let all: Vec<&str> = text
+        .lines()
+        .map(|line| line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with("[[")).unwrap_or(line))
+        .filter(|line| !apart.iter().any(|key| line.starts_with(key)))
+        .collect();
+    let settings = RunSettings::parse(&all.join("\n"), here).unwrap();
+    let said = format!("{:?}", settings.experiment);
+    let said = said.replace("from_config: None", "").replace("config: None", "").replace("gpu: None", "");
+    assert!(!said.contains("None"), "{said}");
+    for key in apart {
+        assert!(text.contains(&format!("# {key}")), "{key}");
+    }
+}
+
+#[test]
 fn a_demo_does_not_replace_settings_that_are_there() {
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("job")).unwrap();
