@@ -115,7 +115,9 @@ fn the_file_that_lists_every_key_is_right() {
     let apart = ["gpu =", "config ="];
     let all: Vec<&str> = text
         .lines()
-        .map(|line| line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with("[[")).unwrap_or(line))
+        .map(|line| {
+            line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with("[[")).unwrap_or(line)
+        })
         .filter(|line| !apart.iter().any(|key| line.starts_with(key)))
         .collect();
     let settings = RunSettings::parse(&all.join("\n"), here).unwrap();
