@@ -98,6 +98,25 @@ pub struct Thresholds {
     pub idle_loss_share: f64,
 }
 
+impl Thresholds {
+    /// Says which threshold makes no sense.
+    ///
+    /// # Errors
+    /// When one is negative or not finite, or a share is above 1.
+    pub fn check(&self) -> Result<(), String> {
+        let table = toml::Table::try_from(self).unwrap_or_default();
+        for (key, value) in &table {
+            let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64)).unwrap_or(0.0);
+            let most = if key.ends_with("_share") { 1.0 } else { f64::MAX };
+            if !(0.0..=most).contains(&number) {
+                let range = if most > 1.0 { "0 or more" } else { "0 to 1" };
+                return Err(format!("thresholds.{key} must be {range}, not {number}"));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Default for Thresholds {
     fn default() -> Self {
         Self {

@@ -88,7 +88,7 @@ pub fn places(ui: &mut Ui, chosen: &Chosen<'_>, name: &str, places: &[Place], ou
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(name).weak());
         for place in places {
-            let link = ui.link(place_text(place, chosen.numbers.steps.as_ref()));
+            let link = ui.link(place_text(place, &chosen.doc.trace, chosen.numbers.steps.as_ref()));
             if link.on_hover_text("Show it on the timeline").clicked() {
                 let span = place.span.shifted(chosen.doc.offset_ns);
                 out.push(Command::SelectSpan(Some(span)));

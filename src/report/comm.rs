@@ -61,6 +61,7 @@ struct CommunicatorReport {
 #[derive(Debug, Serialize)]
 struct ExposedReport {
     start_ns: i64,
+    since_start_ns: i64,
     end_ns: i64,
     len_ns: i64,
     kernel: String,
@@ -71,6 +72,7 @@ struct ExposedReport {
 #[derive(Debug, Serialize)]
 struct OutlierReport {
     start_ns: i64,
+    since_start_ns: i64,
     len_ns: i64,
     usual_ns: i64,
     reason: OutlierReason,
@@ -168,7 +170,7 @@ impl CommReport {
         rows.extend(comm.exposed.iter().take(TEXT_ROWS).map(|span| {
             vec![
                 format::duration(span.len_ns),
-                format::duration(span.start_ns),
+                format::duration(span.since_start_ns),
                 span.stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
                 format::bytes_or_unknown(span.bytes),
                 format::one_line(&span.kernel, 60),
@@ -187,7 +189,7 @@ impl CommReport {
             vec![
                 format::duration(outlier.len_ns),
                 format::duration(outlier.usual_ns),
-                format::duration(outlier.start_ns),
+                format::duration(outlier.since_start_ns),
                 format::bytes_or_unknown(outlier.bytes),
                 format::one_line(&outlier.kernel, 60),
                 outlier.reason.text().to_owned(),
@@ -204,6 +206,7 @@ impl CommReport {
 fn exposed(trace: &Trace, rank: &Rank, comm: &Communication) -> Vec<ExposedReport> {
     let of = |exposed: &ExposedSpan| ExposedReport {
         start_ns: exposed.span.start_ns,
+        since_start_ns: trace.since_start_ns(exposed.span.start_ns),
         end_ns: exposed.span.end_ns,
         len_ns: exposed.span.len_ns(),
         kernel: kernel(trace, rank, exposed.op),
@@ -214,8 +217,10 @@ fn exposed(trace: &Trace, rank: &Rank, comm: &Communication) -> Vec<ExposedRepor
 }
 
 fn outliers(trace: &Trace, rank: &Rank, comm: &Communication) -> Vec<OutlierReport> {
+    let start_ns = |outlier: &Outlier| rank.ops.start_ns.get(outlier.op as usize).copied().unwrap_or(0);
     let of = |outlier: &Outlier| OutlierReport {
-        start_ns: rank.ops.start_ns.get(outlier.op as usize).copied().unwrap_or(0),
+        start_ns: start_ns(outlier),
+        since_start_ns: trace.since_start_ns(start_ns(outlier)),
         len_ns: outlier.len_ns,
         usual_ns: outlier.usual_ns,
         reason: outlier.reason,

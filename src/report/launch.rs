@@ -65,6 +65,7 @@ struct SyncsReport {
 struct SyncReport {
     name: String,
     start_ns: i64,
+    since_start_ns: i64,
     len_ns: i64,
     kind: SyncKind,
     stream: Option<i64>,
@@ -237,7 +238,7 @@ impl LaunchReport {
         rows.extend(syncs.longest.iter().take(TEXT_WAITS).map(|sync| {
             vec![
                 format::duration(sync.len_ns),
-                format::duration(sync.start_ns),
+                format::duration(sync.since_start_ns),
                 format::one_line(&sync.name, 40),
                 sync.kind.text(sync.stream),
                 sync.waited_for.as_deref().map_or_else(|| "nothing".to_owned(), |name| format::one_line(name, 60)),
@@ -255,6 +256,7 @@ impl SyncReport {
         Self {
             name: base_name(trace.name(sync.name)).to_owned(),
             start_ns: sync.span.start_ns,
+            since_start_ns: trace.since_start_ns(sync.span.start_ns),
             len_ns: sync.span.len_ns(),
             kind: sync.kind,
             stream: sync.stream.and_then(|at| rank.streams.get(at as usize)).map(|stream| stream.id),

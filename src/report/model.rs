@@ -336,7 +336,7 @@ impl RankReport {
             ranges: RangesReport::of(trace, rank, numbers),
             comm: CommReport::of(trace, rank, numbers),
             launch: LaunchReport::of(trace, rank, numbers),
-            verdict: VerdictReport::of(numbers, mfu),
+            verdict: VerdictReport::of(trace, numbers, mfu),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::table::paragraph;
 use crate::analysis::{Area, Basis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict};
 use crate::format;
+use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -174,11 +175,14 @@ pub fn mfu_text(verdict: &Verdict, mfu: Option<f64>) -> Option<String> {
 }
 
 /// A place as text.
-pub fn place_text(place: &Place, steps: Option<&Steps>) -> String {
+pub fn place_text(place: &Place, trace: &Trace, steps: Option<&Steps>) -> String {
     let step = place.step.and_then(|at| steps.and_then(|s| s.steps.get(at)));
     match step {
         Some(step) => format!("{} in {}", format::duration(place.ns), format::one_line(&step.name, 40)),
-        None => format!("{} at {}", format::duration(place.ns), format::time_at(place.span.start_ns, 1000)),
+        None => {
+            let at_ns = trace.since_start_ns(place.span.start_ns);
+            format!("{} at {}", format::duration(place.ns), format::duration(at_ns))
+        }
     }
 }
 
@@ -217,13 +221,13 @@ impl VerdictReport {
     }
 
     /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
-    pub(super) fn of(numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
+    pub(super) fn of(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
         let diagnosis = &numbers.diagnosis;
         let steps = numbers.steps.as_ref();
         Self {
             verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
             findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            lines: lines(diagnosis.verdict.as_ref(), steps, mfu),
+            lines: lines(trace, diagnosis.verdict.as_ref(), steps, mfu),
         }
     }
 
@@ -265,12 +269,12 @@ impl VerdictReport {
 }
 
 /// The verdict with its next action, a line for each thing that is said.
-fn lines(verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
+fn lines(trace: &Trace, verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
     let Some(verdict) = verdict else { return vec!["No events, so no verdict.".to_owned()] };
     let mut lines = vec![verdict_text(verdict), margin_text(verdict)];
     lines.extend(bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)));
     if !verdict.places.is_empty() {
-        let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, steps)).collect();
+        let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, trace, steps)).collect();
         lines.push(format!("Worst: {}.", places.join(", ")));
     }
     lines.push(format!("Next: {}", verdict.next.advice()));

@@ -112,6 +112,7 @@ impl RunSettings {
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
         let shape = |message: String| SettingsError::Shape { path: path.to_owned(), message };
         let mut file: File = toml::from_str(text).map_err(|error| shape(error.to_string()))?;
+        file.thresholds.check().map_err(shape)?;
         let rules =
             [("rule", file.rule), ("group", file.group)].map(|(name, rows)| (name.to_owned(), Value::Array(rows)));
         let rules = Table::from_iter(rules);

@@ -80,6 +80,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Nanoseconds from the capture's first event to `at_ns`, as the time axis counts.
+    pub fn since_start_ns(&self, at_ns: i64) -> i64 {
+        at_ns.saturating_sub(self.span.map_or(0, |span| span.start_ns))
+    }
+
     /// Text of a name.
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id)

@@ -11,7 +11,8 @@ fn diagnosis(driven: &Driven) -> Diagnosis {
 }
 
 fn text_of(driven: &Driven, place: &Place) -> String {
-    place_text(place, driven.window().state().workspace.docs[0].analysis.ranks[0].steps.as_ref())
+    let doc = &driven.window().state().workspace.docs[0];
+    place_text(place, &doc.trace, doc.analysis.ranks[0].steps.as_ref())
 }
 
 #[test]

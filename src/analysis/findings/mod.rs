@@ -20,7 +20,7 @@ pub use rule::Rule;
 
 use super::pipeline::{Bubble, Pipeline};
 use super::places::GapPlaces;
-use super::scope::Scope;
+use super::scope::{Basis, Scope};
 use super::verdict::{Losses, Verdict};
 use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
 use crate::trace::{NameId, Rank, Trace};
@@ -162,6 +162,19 @@ pub struct Diagnosis {
     limits: Thresholds,
 }
 
+/// Nothing else stands out only when there is no warning; and what was counted over a whole span is not a step's.
+fn tidy(findings: &mut Vec<Finding>, basis: Basis) {
+    if findings.iter().any(|finding| finding.severity == Severity::Warning) {
+        findings.retain(|finding| finding.rule != Rule::Healthy);
+    }
+    if basis != Basis::TypicalStep {
+        for evidence in findings.iter_mut().flat_map(|finding| &mut finding.evidence) {
+            let what = evidence.what;
+            evidence.what = what.strip_suffix(" per step").unwrap_or(what).trim_end_matches(',');
+        }
+    }
+}
+
 /// The largest first; of equals warnings, then in the order of the rules.
 fn rank_by_gain(findings: &mut [Finding]) {
     findings.sort_by_key(|f| (std::cmp::Reverse((f.ns_per_step, f.severity)), f.rule));
@@ -209,6 +222,7 @@ impl Diagnosis {
         compute::findings(&case, &mut findings);
         steps::findings(&case, &mut findings);
         capture::findings(&case, &mut findings);
+        tidy(&mut findings, case.scope.basis);
         rank_by_gain(&mut findings);
         let Case { scope, losses, bubble, gaps, .. } = case;
         let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, (limits, &gaps));

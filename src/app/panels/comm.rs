@@ -171,7 +171,7 @@ fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Vec
             action: format!("Show exposed span {at}, {length}"),
             name: length,
             cells: vec![
-                format::duration(exposed.span.start_ns),
+                format::duration(chosen.doc.trace.since_start_ns(exposed.span.start_ns)),
                 stream(chosen, exposed.op),
                 bytes(comm, exposed.op),
                 kernel(chosen, exposed.op),
@@ -201,7 +201,7 @@ fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Ve
             name: length,
             cells: vec![
                 format::duration(outlier.usual_ns),
-                format::duration_or_unknown(start_ns),
+                format::duration_or_unknown(start_ns.map(|at_ns| chosen.doc.trace.since_start_ns(at_ns))),
                 bytes(comm, outlier.op),
                 kernel(chosen, outlier.op),
                 outlier.reason.text().to_owned(),

@@ -244,7 +244,7 @@ fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, out:
             action: format!("Show wait {at}, {length}"),
             name: length,
             cells: vec![
-                format::duration(sync.span.start_ns),
+                format::duration(trace.since_start_ns(sync.span.start_ns)),
                 op.map_or_else(|| "nothing".to_owned(), |op| format::one_line(trace.op_short_name(*op), 60)),
                 sync.kind.text(stream),
                 base_name(trace.name(sync.name)).to_owned(),

@@ -8,7 +8,7 @@ use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
 use egui::{Align, Color32, Label, Layout, Rect, RichText, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotBounds};
 
 const HEIGHT_PT: f32 = 104.0;
 /// Room of names and of numbers beside a bar, in points.
@@ -62,6 +62,8 @@ fn plot(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, mfu: &Mfu, shown: &[(usiz
         .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
         .default_y_bounds(0.0, top * 1.08)
         .show(ui, |plot| {
+            // The bars follow the settings; bounds kept from the frame before would cut them.
+            plot.set_plot_bounds(PlotBounds::from_min_max([-0.6, 0.0], [shown.len() as f64 - 0.4, top * 1.08]));
             plot.bar_chart(BarChart::new("MFU", bars).allow_hover(false));
             if let Some(all) = mfu.mfu {
                 plot.hline(HLine::new("MFU", all * 100.0).color(cx.palette.text_dim).width(1.0).allow_hover(false));

@@ -5,7 +5,7 @@ use crate::app::cx::Cx;
 use crate::experiment::{Convention, Dtype, Experiment, GpuSpec, Recompute, presets};
 use crate::settings::{Fields, Problem, fields, from_fields, model_defaults};
 use crate::view::Command;
-use egui::{CollapsingHeader, ComboBox, Label, RichText, TextEdit, Ui};
+use egui::{CollapsingHeader, ComboBox, Id, Label, RichText, TextEdit, Ui};
 
 /// What the form keeps between frames.
 #[derive(Debug, Default)]
@@ -174,6 +174,9 @@ const GROUPS: [Group; 6] = [
     ),
 ];
 
+/// Key of the preset's line.
+const PRESET: &str = "model.preset";
+
 fn preset_names() -> Vec<&'static str> {
     presets().iter().map(|preset| preset.name).collect()
 }
@@ -336,7 +339,9 @@ fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
     }
     let label = ui.add(Label::new(RichText::new(line.label).small().weak()).truncate()).on_hover_text(line.tip);
     let text = form.lines.entry(line.key.to_owned()).or_default();
-    let field = TextEdit::singleline(text).hint_text(default).desired_width(f32::INFINITY);
+    // An identity of its own: messages that come and go above must not take the focus away.
+    let field = TextEdit::singleline(text).id(Id::unique(("experiment", line.key)));
+    let field = field.hint_text(default).desired_width(f32::INFINITY);
     ui.add(field).labelled_by(label.id).on_hover_text(line.tip).changed()
 }
 
@@ -350,7 +355,8 @@ fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
         let label = label.on_hover_text(line.tip);
         let text = form.lines.entry(line.key.to_owned()).or_default();
         let Kind::Choice(of, none) = line.kind else {
-            let field = TextEdit::singleline(text).desired_width(f32::INFINITY);
+            let field = TextEdit::singleline(text).id(Id::unique(("experiment", line.key)));
+            let field = field.desired_width(f32::INFINITY);
             changed = ui.add(field).labelled_by(label.id).on_hover_text(line.tip).changed();
             return;
         };
@@ -366,5 +372,10 @@ fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
         });
         list.response.labelled_by(label.id).on_hover_text(line.tip);
     });
+    if changed && line.key == PRESET {
+        // A preset is a whole model: what another one left in the fields would override it.
+        let others = form.lines.iter_mut().filter(|(key, _)| key.starts_with("model.") && *key != PRESET);
+        others.for_each(|(_, text)| text.clear());
+    }
     changed
 }
