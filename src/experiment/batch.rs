@@ -152,6 +152,20 @@ impl Experiment {
         }
     }
 
+    /// Whatever the layout, at most every GPU holds a replica of its own.
+    fn check_any_layout(&self, all: u64) -> Result<(), Invalid> {
+        let (Some(micro), Some(count), Some(gpus)) = (self.batch.micro_batch, self.batch.micro_batches, self.run.gpus)
+        else {
+            return Ok(());
+        };
+        let of_one = micro.saturating_mul(count);
+        if all.is_multiple_of(of_one) && all / of_one <= gpus {
+            return Ok(());
+        }
+        let why = format!("must be micro_batch x micro_batches x dp: {micro} x {count} x at most {gpus} is not {all}");
+        Err(Invalid::new("batch.sequences", why))
+    }
+
     /// What is given of the batch must agree, as far as the GPUs are known without looking at a capture.
     pub(super) fn check_sequences(&self) -> Result<(), Invalid> {
         let Some(all) = self.batch.sequences else { return Ok(()) };
@@ -159,8 +173,8 @@ impl Experiment {
         // Without any layout the GPUs may be laid out in whatever way fits.
         let laid_out = [self.parallel.tp, self.parallel.pp, self.parallel.cp].iter().any(Option::is_some);
         let given = self.run.gpus.filter(|gpus| laid_out && gpus.is_multiple_of(copy)).map(|gpus| gpus / copy);
-        let Some(dp) = self.parallel.dp.or(given) else { return Ok(()) };
         let (micro, count) = (self.batch.micro_batch, self.batch.micro_batches);
+        let Some(dp) = self.parallel.dp.or(given) else { return self.check_any_layout(all) };
         let parts = dp.saturating_mul(micro.unwrap_or(1)).saturating_mul(count.unwrap_or(1));
         let why = match (micro, count) {
             (Some(micro), Some(count)) if parts != all => {
@@ -186,6 +200,20 @@ mod tests {
 
     fn error(gpus: Option<u64>, batch: Batch, parallel: Parallel) -> String {
         experiment(gpus, batch, parallel).check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_batch_that_fits_no_layout_is_refused() {
+        let batch = |sequences| Batch {
+            sequences: Some(sequences),
+            micro_batch: Some(1),
+            micro_batches: Some(2),
+            ..Batch::default()
+        };
+        let message = error(Some(2), batch(64), Parallel::default());
+        assert!(message.contains("1 x 2 x at most 2 is not 64"), "{message}");
+        assert!(experiment(Some(2), batch(4), Parallel::default()).check().is_ok());
+        assert!(experiment(Some(2), batch(2), Parallel::default()).check().is_ok());
     }
 
     #[test]

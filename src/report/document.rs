@@ -235,11 +235,10 @@ fn idle(rank: &RankReport, blocks: &mut Vec<Block>) {
     blocks.push(Block::Table(Grid::new("Idle time by cause", &head, &[], rows)));
     let gaps: Vec<String> = rank.idle.gaps.iter().map(|gap| format!("{}: {}", gap.moment(), gap.sentence)).collect();
     if !gaps.is_empty() {
-        let count = format::count(rank.idle.gaps_listed.count);
-        let least = format::duration(rank.idle.gap_threshold_ns);
-        blocks.push(Block::Paragraph(format!("Longest of {count} gaps of at least {least}:")));
+        blocks.push(Block::Paragraph(format!("{}:", rank.idle.listed_text())));
         blocks.push(Block::List(gaps));
     }
+    blocks.extend(rank.idle.shorter_text().map(|text| Block::Paragraph(format!("{text}."))));
 }
 
 fn kernels(rank: &RankReport, blocks: &mut Vec<Block>) {

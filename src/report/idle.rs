@@ -59,26 +59,31 @@ impl IdleReport {
             return String::new();
         }
         let mut text = format!("\n{}", table("  ", &self.rows()));
-        let threshold = format::duration(self.gap_threshold_ns);
         if !self.gaps.is_empty() {
-            text.push_str(&format!(
-                "\n  Longest of {} gaps of at least {threshold} ({} together)\n",
-                format::count(self.gaps_listed.count),
-                format::duration(self.gaps_listed.total_ns),
-            ));
+            text.push_str(&format!("\n  {}\n", self.listed_text()));
             let shown = self.gaps.iter().take(IN_TEXT);
             for gap in shown {
                 text.push_str(&format!("    {}  {}\n", gap.moment(), gap.sentence));
             }
         }
-        if self.gaps_shorter.count > 0 {
-            text.push_str(&format!(
-                "  Shorter than {threshold}: {} gaps, {} together\n",
-                format::count(self.gaps_shorter.count),
-                format::duration(self.gaps_shorter.total_ns),
-            ));
+        if let Some(shorter) = self.shorter_text() {
+            text.push_str(&format!("  {shorter}\n"));
         }
         text
+    }
+
+    /// What the list of gaps shows.
+    pub(super) fn listed_text(&self) -> String {
+        let (count, total) = (format::count(self.gaps_listed.count), format::duration(self.gaps_listed.total_ns));
+        let threshold = format::duration(self.gap_threshold_ns);
+        format!("Longest of {count} gaps of at least {threshold} ({total} together)")
+    }
+
+    /// What it leaves out; `None` when that is nothing.
+    pub(super) fn shorter_text(&self) -> Option<String> {
+        let (count, total) = (format::count(self.gaps_shorter.count), format::duration(self.gaps_shorter.total_ns));
+        let threshold = format::duration(self.gap_threshold_ns);
+        (self.gaps_shorter.count > 0).then(|| format!("Shorter than {threshold}: {count} gaps, {total} together"))
     }
 
     /// Cause by column, with its share of the column's window; causes without time are left out.

@@ -46,10 +46,11 @@ fn the_panel_lists_findings_with_evidence_and_advice() {
     let mut driven = Driven::open();
     driven.harness.set_size([1280.0, 2400.0].into());
     let diagnosis = diagnosis(&driven);
-    driven.click(&format!("All findings ({})", diagnosis.findings.len()));
+    let all = diagnosis.findings_with(driven.window().state().workspace.mfu.mfu);
+    driven.click(&format!("All findings ({})", all.len()));
     assert_eq!(driven.window().state().view.panel, Panel::Findings);
     let basis = diagnosis.verdict.as_ref().map(|verdict| verdict.basis);
-    for finding in &diagnosis.findings {
+    for finding in &all {
         assert!(driven.shows(finding.rule.title()), "{}", finding.rule.title());
         assert!(driven.shows(finding.rule.advice()) && driven.shows(&gain_text(finding, basis)));
         assert!(finding.evidence.iter().all(|evidence| driven.shows(&evidence_text(evidence))));

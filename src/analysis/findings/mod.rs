@@ -24,6 +24,7 @@ use super::scope::{Basis, Scope};
 use super::verdict::{Losses, Verdict};
 use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
 use crate::trace::{NameId, Rank, Trace};
+use crate::units::share;
 use calls::Calls;
 use work::Work;
 
@@ -139,6 +140,13 @@ impl Case<'_> {
         let is_large = !rule.is_note() && share >= from;
         let severity = if is_large { Severity::Warning } else { Severity::Note };
         Finding { rule, severity, ns_per_step, share, evidence: Vec::new(), places: Vec::new() }
+    }
+
+    /// A finding on time beyond the typical step: its share is of the two together, as it is no part of that step.
+    pub fn finding_beyond(&self, rule: Rule, ns_per_step: i64) -> Finding {
+        let with_it_ns = self.scope.parts.span_ns.saturating_add(ns_per_step);
+        let of_both = share(ns_per_step, with_it_ns).unwrap_or(0.0);
+        Finding { share: of_both, ..self.finding(rule, ns_per_step) }
     }
 
     /// Nanoseconds of an area a step.

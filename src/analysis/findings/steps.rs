@@ -88,7 +88,7 @@ impl Pauses {
         let per_step = lost_ns / i64::try_from(self.of).unwrap_or(1).max(1);
         let period = self.period();
         let waits = (self.waits > 0).then_some(Value::Count(self.waits as f64));
-        case.finding(Rule::HostPause, per_step)
+        case.finding_beyond(Rule::HostPause, per_step)
             .with("steps that pause", Value::Count(self.steps.len() as f64))
             .with("of so many steps", Value::Count(self.of as f64))
             .with("longest pause", Value::Ns(self.longest_ns))
@@ -165,7 +165,7 @@ impl Slow {
             Area::Communication => (Rule::LateRank, places),
             _ => (Rule::SlowSteps, places),
         };
-        case.finding(rule, per_step)
+        case.finding_beyond(rule, per_step)
             .with("slow steps", Value::Count(self.count as f64))
             .with("of so many steps", Value::Count(of as f64))
             .with("they differ most in", Value::Name(area.text().to_owned()))

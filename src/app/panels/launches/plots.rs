@@ -90,7 +90,9 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
     let every = bins.len().div_ceil(4).max(1);
     let axis = AxisHints::new_x().formatter(move |mark, _| {
         let at = mark.value.round();
-        if at < 0.0 { String::new() } else { edges.get(at as usize).cloned().unwrap_or_default() }
+        // A label under the last bars would be cut by the edge of the panel.
+        let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
+        edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
     });
     let response = plain("latency histogram", palette, marks, tick, top)
         .show_axes([true, true])
