@@ -1,7 +1,7 @@
 //! Idle gaps with their causes: which ones cost the most, and where they are.
 //!
 //! The list is made when the rank, the filter or the order changes: one pass over the gaps and a sort of what is kept.
-//! Only the rows in sight are laid out, and a page holds [`PAGE`] of them at most.
+//! Only the rows in sight are laid out, and a page holds `PAGE` of them at most.
 
 use crate::analysis::{Cause, GapReport, GapSum, Idle};
 use crate::app::causes;
