@@ -8,18 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
-use assert_cmd::Command;
-use serde_json::Value;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+mod support;
 
-/// The program, without a display and with its own settings folder.
-fn stepscope(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("stepscope").unwrap();
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-    command.env("XDG_DATA_HOME", home).current_dir(home);
-    command
-}
+use serde_json::Value;
+use std::path::PathBuf;
+use support::stepscope;
+use tempfile::TempDir;
 
 /// A small simulated job of two ranks: its folder and its exports.
 fn job() -> (TempDir, Vec<PathBuf>) {

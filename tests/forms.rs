@@ -8,19 +8,14 @@
     reason = "a test fails by panicking"
 )]
 
-use assert_cmd::Command;
+mod support;
+
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use support::stepscope;
 use tempfile::TempDir;
-
-/// The program, without a display and with its own settings folder.
-fn stepscope(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("stepscope").unwrap();
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("XDG_DATA_HOME", home).current_dir(home);
-    command
-}
 
 fn job() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();

@@ -9,14 +9,17 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stepscope::analysis::{Analysis, Cause, Causes, GapPlace, GapReport, Params, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::report::{Capture, Report};
 use stepscope::sim::{Job, JobConfig, preset, presets, simulate_to_dir};
 use stepscope::trace::Trace;
 use stepscope::units::{Span, share};
+use support::shared_exports;
 
 type Loaded = (Trace, Analysis);
 
@@ -31,18 +34,6 @@ fn simulated(config: &JobConfig) -> (Job, Vec<Loaded>) {
     let job = simulate_to_dir(config, folder.path(), false, &mut |_| {}).unwrap();
     let loaded = job.files.iter().map(|file| load(file)).collect();
     (job, loaded)
-}
-
-fn real_exports() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} is not here", folder.display());
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "sqlite"));
-    paths.sort();
-    paths
 }
 
 /// In every window, step and gap the causes sum to the idle time, to the nanosecond.
@@ -84,7 +75,7 @@ fn assert_sums(name: &str, (trace, analysis): &Loaded) {
 
 #[test]
 fn causes_sum_to_the_idle_time_of_every_real_export() {
-    for path in real_exports() {
+    for path in shared_exports() {
         assert_sums(&path.display().to_string(), &load(&path));
     }
 }

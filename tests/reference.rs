@@ -8,24 +8,14 @@
     reason = "a test fails by panicking"
 )]
 
+mod support;
+
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stepscope::analysis::{Params, analyze};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::report::{Capture, Report};
-
-fn exports() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} is not here", folder.display());
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "sqlite"));
-    paths.sort();
-    assert!(paths.len() >= 10, "the folder of real exports is incomplete");
-    paths
-}
+use support::shared_exports;
 
 /// The report as JSON, as the command line prints it.
 fn report(path: &Path) -> Value {
@@ -57,7 +47,7 @@ fn differences(at: &str, expected: &Value, found: &Value, list: &mut Vec<String>
 
 #[test]
 fn every_real_export_gives_the_reference_integers() {
-    for path in exports() {
+    for path in shared_exports() {
         let reference = std::fs::read_to_string(path.with_extension("reference.json")).unwrap();
         let reference: Value = serde_json::from_str(&reference).unwrap();
         let found = report(&path);
@@ -73,7 +63,7 @@ fn every_real_export_gives_the_reference_integers() {
 
 #[test]
 fn the_parts_of_every_step_sum_to_its_window_and_windows_tile() {
-    for path in exports() {
+    for path in shared_exports() {
         for rank in report(&path)["ranks"].as_array().unwrap() {
             let steps = rank["steps"].as_array().unwrap();
             for step in steps.iter().chain([rank]) {

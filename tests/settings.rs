@@ -2,20 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use assert_cmd::Command;
+mod support;
+
 use serde_json::Value;
 use std::path::Path;
 use stepscope::experiment::counted;
 use stepscope::settings::RunSettings;
 use stepscope::sim::presets;
+use support::stepscope;
 use tempfile::TempDir;
-
-fn stepscope(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("stepscope").unwrap();
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-    command.env("XDG_DATA_HOME", home).current_dir(home);
-    command
-}
 
 /// A folder with a small simulated job of two ranks, in `job`.
 fn job() -> TempDir {

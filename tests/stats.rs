@@ -9,13 +9,15 @@
     reason = "a test fails by panicking"
 )]
 
-use assert_cmd::Command;
+mod support;
+
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::stats::{Cell, Report, Request, Scope, Table, table};
 use stepscope::trace::Trace;
+use support::{shared, shared_exports, stepscope};
 use tempfile::TempDir;
 
 /// Runs the restatement over one export. Where NVIDIA's arithmetic goes wrong the answer is put right here, from the
@@ -62,25 +64,9 @@ for name, report in reports.items():
 json.dump(answers, sys.stdout)
 "#;
 
-fn shared() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared")
-}
-
-fn exports() -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(shared().join("data")) else {
-        println!("skipped: the folder of real exports is not here");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "sqlite"));
-    paths.sort();
-    assert!(paths.len() >= 10, "the folder of real exports is incomplete");
-    paths
-}
-
 /// Every report of the restatement; `None` without Python.
 fn oracle(path: &Path) -> Option<Value> {
-    let tool = shared().join("tools/stats_reference.py");
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/tools/stats_reference.py");
     let output = std::process::Command::new("python3").args(["-B", "-c", ORACLE]).arg(tool).arg(path).output();
     let Ok(output) = output else {
         println!("skipped: there is no python3");
@@ -151,7 +137,7 @@ fn reshaped(report: Report, row: &[Value]) -> Vec<Value> {
 #[test]
 fn every_report_of_every_real_export_has_nvidias_rows() {
     let (mut compared, mut with_rows) = (0, BTreeSet::new());
-    for path in exports() {
+    for path in shared_exports() {
         let Some(answers) = oracle(&path) else { return };
         let trace = load(&path);
         let scope = Scope::whole(&trace);
@@ -250,7 +236,8 @@ fn as_nsys_prints(column: &str, cell: &Cell) -> String {
 
 #[test]
 fn two_processes_that_share_correlation_ids_give_what_nsys_printed() {
-    let path = shared().join("data/tiny_two_processes.sqlite");
+    let Some(folder) = shared() else { return };
+    let path = folder.join("tiny_two_processes.sqlite");
     let Ok(text) = std::fs::read_to_string(path.with_extension("nsys.txt")) else {
         println!("skipped: the answers of nsys are not here");
         return;
@@ -301,7 +288,7 @@ fn two_processes_that_share_correlation_ids_give_what_nsys_printed() {
 
 #[test]
 fn an_open_range_an_overhead_and_a_cut_off_copy_are_in_the_real_exports() {
-    for path in exports() {
+    for path in shared_exports() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let trace = load(&path);
         let copies = table(&trace, &Request::new(Report::CudaMemcpyAsync), &Scope::whole(&trace));
@@ -314,13 +301,6 @@ fn an_open_range_an_overhead_and_a_cut_off_copy_are_in_the_real_exports() {
             _ => {}
         }
     }
-}
-
-/// The program, without a display.
-fn stepscope(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("stepscope").unwrap();
-    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("XDG_DATA_HOME", home).current_dir(home);
-    command
 }
 
 fn job() -> (TempDir, PathBuf) {

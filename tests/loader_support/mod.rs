@@ -9,6 +9,11 @@
     reason = "shared by several test programs"
 )]
 
+#[path = "../support/mod.rs"]
+mod support;
+
+pub use support::*;
+
 use rusqlite::Connection;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -180,28 +185,6 @@ fn listing(path: &Path) -> Vec<(PathBuf, u64, Option<std::time::SystemTime>)> {
             let facts = entry.metadata().ok()?;
             Some((entry.path(), facts.len(), facts.modified().ok()))
         })
-        .collect();
-    found.sort();
-    found
-}
-
-/// The folder of real exports, when it is there.
-pub fn shared() -> Option<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data"));
-    if folder.is_dir() {
-        return Some(folder.to_path_buf());
-    }
-    println!("skipped: {} is not there", folder.display());
-    None
-}
-
-/// The real exports, ordered by name.
-pub fn shared_exports() -> Vec<PathBuf> {
-    let Some(folder) = shared() else { return Vec::new() };
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "sqlite"))
         .collect();
     found.sort();
     found
