@@ -6,6 +6,7 @@
 //!
 //! Cost: linear in the number of steps.
 
+use super::launch::percentile;
 use super::partition::median_of;
 use super::scope::Basis;
 use super::verdict::Losses;
@@ -225,9 +226,8 @@ impl Mfu {
 
     /// MFU of a step that took `span_ns`.
     pub fn of_step(&self, span_ns: i64) -> Option<f64> {
-        let peak = self.peak?.tflops * 1e12;
-        let seconds = (span_ns > 0).then_some(span_ns as f64 / 1e9)?;
-        finite(self.model_flops_per_step? / (seconds * self.gpus as f64 * peak))
+        // The same step by another length: the one MFU scales.
+        finite(self.mfu? * self.step?.median_ns / (span_ns > 0).then_some(span_ns as f64)?)
     }
 
     /// MFU at most, if nothing but computing were left of the typical step.
@@ -245,13 +245,12 @@ impl Mfu {
             .iter()
             .flat_map(|steps| steps.steps.iter().filter(|step| step.typical).map(|step| step.window.len_ns()))
             .collect();
-        windows.sort_unstable();
         match median_of(all.iter().map(|steps| steps.typical.median_span_ns).collect()) {
             Some(median) if median > 0 => {
                 self.step = Some(StepTime {
                     median_ns: median as f64,
-                    p10_ns: nearest_rank(&windows, 10),
-                    p90_ns: nearest_rank(&windows, 90),
+                    p10_ns: percentile(&mut windows, 10),
+                    p90_ns: percentile(&mut windows, 90),
                     steps: windows.len() as u64,
                     typed: false,
                 });
@@ -427,12 +426,6 @@ fn peak(name: &str, dtype: Dtype, sparse: bool, chosen: bool) -> Result<Peak, Mi
     Ok(Peak { tflops, row: Some(row), dtype: Some(dtype), sparse, chosen })
 }
 
-/// The smallest of the sorted values that at least `percent` of them do not exceed.
-fn nearest_rank(sorted: &[i64], percent: usize) -> Option<i64> {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
-}
-
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
@@ -547,9 +540,10 @@ mod tests {
 
     #[test]
     fn ranks_of_the_nearest_kind() {
-        let ten: Vec<i64> = (1..=10).collect();
-        assert_eq!((nearest_rank(&ten, 10), nearest_rank(&ten, 90), nearest_rank(&[], 10)), (Some(1), Some(9), None));
-        assert_eq!((nearest_rank(&[5], 10), nearest_rank(&[5], 90)), (Some(5), Some(5)));
+        let mut ten: Vec<i64> = (1..=10).rev().collect();
+        let of_ten = (percentile(&mut ten, 10), percentile(&mut ten, 90), percentile(&mut [], 10));
+        assert_eq!(of_ten, (Some(1), Some(9), None));
+        assert_eq!((percentile(&mut [5], 10), percentile(&mut [5], 90)), (Some(5), Some(5)));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl RankAnalysis {
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
             collectives: collectives(ops, class, &exposed),
-            communication: Communication::of(trace, rank, classes, &exposed, params.experiment.as_ref()),
+            communication: Communication::of(trace, rank, classes, &exposed, params),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
             without_compute,
@@ -126,7 +126,7 @@ impl RankAnalysis {
             steps.add_causes(&numbers.idle);
         }
         numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
-        numbers.launches = Launches::of(trace, rank, &numbers);
+        numbers.launches = Launches::of(trace, rank, &numbers, &params.thresholds);
         numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
         // The window shows these at once; what the other attribution gives is computed when it is asked for.
         numbers.ranges.whole(trace, Attribution::Process);

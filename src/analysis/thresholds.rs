@@ -60,8 +60,18 @@ pub struct Thresholds {
     pub allocator_share: f64,
     /// Idle time in system calls.
     pub os_wait_share: f64,
-    /// A launch that takes longer found the queue full, nanoseconds.
+    /// A launch that takes longer was held up, as by a full queue, nanoseconds.
     pub full_queue_call_ns: i64,
+    /// Kernels launched so often in the capture are worth fusing when they are small.
+    pub often_launched: u64,
+    /// A collective this many times as long as the mean of others like it stands out.
+    pub outlier_times_mean: u32,
+    /// Messages up to this size take microseconds on every link in use: latency decides, not bandwidth.
+    pub tiny_message_bytes: u64,
+    /// A tiny message in flight for longer than this waited for another rank, nanoseconds.
+    pub tiny_message_wait_ns: i64,
+    /// Collectives of one size beside compute this many times as long as those alone suffer from it.
+    pub contention_ratio: f64,
     /// Compute from here on, with little exposed and idle, is healthy.
     pub healthy_compute_share: f64,
     /// Exposed communication, and idle time, below which a job is healthy.
@@ -146,6 +156,11 @@ impl Default for Thresholds {
             allocator_share: 0.005,
             os_wait_share: 0.02,
             full_queue_call_ns: 50_000,
+            often_launched: 100,
+            outlier_times_mean: 3,
+            tiny_message_bytes: 64 << 10,
+            tiny_message_wait_ns: 200_000,
+            contention_ratio: 1.2,
             healthy_compute_share: 0.85,
             healthy_loss_share: 0.05,
             attention_share: 0.03,

@@ -66,16 +66,10 @@ impl Facts {
     }
 
     fn add_times(&mut self, span: Span, doc: &Doc) {
-        let capture = doc.trace.span.map_or(0, |whole| whole.start_ns);
         self.add("Duration", format::duration(span.len_ns()));
-        self.add("Start in the capture", format::duration(span.start_ns.saturating_sub(capture)));
-        self.add("Start on the file's clock", format!("{} ns", grouped(span.start_ns)));
+        self.add("Start in the capture", format::duration(doc.trace.since_start_ns(span.start_ns)));
+        self.add("Start on the file's clock", format!("{} ns", format::integer(span.start_ns)));
     }
-}
-
-fn grouped(ns: i64) -> String {
-    let digits = format::count(ns.unsigned_abs());
-    if ns < 0 { format!("-{digits}") } else { digits }
 }
 
 fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
@@ -330,10 +324,10 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     let step = doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step)?;
     let mut facts = Facts { kind: "Step", title: step.name.clone(), ..Facts::default() };
     facts.add_times(step.window, doc);
-    facts.add("Window", format!("{} ns", grouped(step.window.len_ns())));
+    facts.add("Window", format!("{} ns", format::integer(step.window.len_ns())));
     for part in Part::ALL {
         let of_step = format::percent(part.share(&step.parts));
-        facts.add(part.text(), format!("{} ns  ({of_step})", grouped(part.of(&step.parts))));
+        facts.add(part.text(), format!("{} ns  ({of_step})", format::integer(part.of(&step.parts))));
     }
     facts.add("Note", step_note(step));
     facts.add("Rank", rank_text(&doc.trace, rank));

@@ -36,6 +36,7 @@ pub mod state;
 mod status;
 mod step_chart;
 mod steps;
+mod still_plot;
 mod store;
 pub mod theme;
 pub mod toast;

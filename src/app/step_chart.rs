@@ -3,16 +3,16 @@
 //! Above [`MOST_BARS`] steps a bar stands for several and shows the longest of them, so that no outlier disappears.
 
 use super::cx::{Chosen, Cx};
+use super::still_plot::{YAxis, bound_to_bars, still_plot};
 use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
 use crate::timeline::color::Palette;
-use crate::timeline::ruler;
 use crate::view::Command;
 use egui::{Color32, Label, RichText, Role, Stroke, Ui, WidgetInfo};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotPoint};
+use egui_plot::{Bar, BarChart, HLine, PlotPoint};
 
 /// Bars drawn at most.
-pub(super) const MOST_BARS: usize = 256;
+const MOST_BARS: usize = 256;
 const HEIGHT_PT: f32 = 112.0;
 
 /// Draws the chart with its heading.
@@ -45,20 +45,22 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     chart(ui, cx, chosen, steps, out);
 }
 
-/// What one bar shows: the longest of the steps it stands for.
-pub(super) fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
+/// How many steps a bar stands for, and for each bar the step it shows with its index: the longest of them.
+pub(super) fn one_per_bar(steps: &[Step]) -> (usize, Vec<(usize, &Step)>) {
+    let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
+    let starts = (0..steps.len()).step_by(per_bar);
+    (per_bar, starts.filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len()))).collect())
+}
+
+fn longest(steps: &[Step], from: usize, to: usize) -> Option<(usize, &Step)> {
     let all = steps.get(from..to)?.iter().enumerate().map(|(at, step)| (from + at, step));
     all.max_by_key(|(at, step)| (step.window.len_ns(), std::cmp::Reverse(*at)))
 }
 
 fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut Vec<Command>) {
     let steps = all.steps.as_slice();
-    let per_bar = steps.len().div_ceil(MOST_BARS).max(1);
+    let (per_bar, shown) = one_per_bar(steps);
     let current = chosen.step_meant(cx.view, cx.workspace);
-    let shown: Vec<(usize, &Step)> = (0..steps.len())
-        .step_by(per_bar)
-        .filter_map(|at| longest(steps, at, (at + per_bar).min(steps.len())))
-        .collect();
     let bars = shown.iter().enumerate().map(|(bar, (_, step))| {
         let here = current.is_some_and(|current| current / per_bar == bar);
         let stroke = if here { Stroke::new(1.5, cx.palette.text) } else { Stroke::NONE };
@@ -67,33 +69,14 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     let bars: Vec<Bar> = bars.collect();
     let median = all.typical.median_span_ns as f64;
     let top = steps.iter().map(|step| step.window.len_ns()).max().unwrap_or(1) as f64;
-    let tick = tick(top);
-    let label = move |mark: GridMark| format::time_at(mark.value.round() as i64, tick as i64);
-    let axis = AxisHints::new_y().formatter(move |mark, _| label(mark)).min_thickness(52.0);
-    let response = Plot::new("step times")
-        .height(HEIGHT_PT)
-        .show_axes([false, true])
-        .show_grid([false, true])
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_crosshair(false)
-        .custom_y_axes(vec![axis])
-        .y_grid_spacer(move |_| {
-            let marks = (0..8).map(|at| GridMark { value: f64::from(at) * tick, step_size: tick });
-            marks.filter(|mark| mark.value <= top).collect()
-        })
-        .grid_spacing(12.0..=24.0)
-        .grid_color(cx.palette.grid)
-        .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
-        .default_y_bounds(0.0, top * 1.08)
-        .show(ui, |plot| {
-            plot.bar_chart(BarChart::new("Step time", bars).allow_hover(false));
-            plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
-            plot.pointer_coordinate()
-        });
+    let axis = YAxis::up_to(top, 4.0);
+    let label = move |value: f64| format::time_at(value.round() as i64, axis.tick as i64);
+    let response = still_plot("step times", cx.palette, axis, label).height(HEIGHT_PT).show(ui, |plot| {
+        bound_to_bars(plot, shown.len(), axis);
+        plot.bar_chart(BarChart::new("Step time", bars).allow_hover(false));
+        plot.hline(HLine::new("median", median).color(cx.palette.text_dim).width(1.0).allow_hover(false));
+        plot.pointer_coordinate()
+    });
     let text = format!("Step times, {} bars; click one to show its step", shown.len());
     response.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
     let Some(at) = response.inner.and_then(|pointer| step_under(pointer, &shown)) else { return };
@@ -108,11 +91,6 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     if clicked {
         out.push(Command::ShowStep(chosen.id, at as u32));
     }
-}
-
-/// Distance of the grid lines: 1, 2 or 5 times a power of ten, with two to four lines below `top`.
-pub(super) fn tick(top: f64) -> f64 {
-    ruler::tick_ns(top / 4.0) as f64
 }
 
 fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
@@ -146,16 +124,5 @@ pub fn color(step: &Step, palette: &Palette) -> Color32 {
         Some(StepEdge::WarmUp | StepEdge::Cut) => palette.idle,
         None if step.typical => palette.compute,
         None => palette.compute.lerp_to_gamma(palette.panel, 0.4),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn grid_lines_are_round_and_few() {
-        for (top, expected) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
-            let tick = super::tick(top);
-            assert!((tick - expected).abs() < 1e-6 * expected, "{top}: {tick}");
-        }
     }
 }

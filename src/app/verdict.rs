@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
         }
         ui.add_space(4.0);
         wrapped(ui, RichText::new(verdict.next.advice()));
-        let count = diagnosis.findings_with(cx.workspace.mfu.mfu).len();
+        let count = diagnosis.count_with(cx.workspace.mfu.mfu);
         if count > 0 && ui.link(format!("All findings ({count})")).clicked() {
             out.push(Command::ShowPanel(Panel::Findings));
         }

@@ -36,6 +36,8 @@ struct LaunchesReport {
 
 #[derive(Debug, Serialize)]
 struct ShortReport {
+    below_ns: i64,
+    often_from: u64,
     count: u64,
     count_share: Option<f64>,
     total_ns: i64,
@@ -98,6 +100,8 @@ impl LaunchReport {
                 whole: of.whole.unwrap_or_default(),
                 histogram: of.histogram.clone(),
                 short_kernels: ShortReport {
+                    below_ns: short.below_ns,
+                    often_from: short.often_from,
                     count: short.count,
                     count_share: short.count_share,
                     total_ns: short.total_ns,
@@ -160,8 +164,9 @@ impl LaunchReport {
         let slow = &self.launches.slow_calls;
         if slow.count > 0 {
             text.push_str(&format!(
-                "  {} launching calls took over 50 µs, {} together (thread time).\n",
+                "  {} launching calls took over {}, {} together (thread time).\n",
                 format::count(slow.count),
+                format::duration(slow.over_ns),
                 format::duration(slow.total_ns)
             ));
         }
@@ -174,7 +179,8 @@ impl LaunchReport {
             return String::new();
         }
         let mut text = format!(
-            "  Kernels under 10 µs: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on the mean.\n",
+            "  Kernels under {}: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on the mean.\n",
+            format::duration(short.below_ns),
             format::count(short.count),
             format::percent(short.count_share),
             format::duration(short.total_ns),
@@ -182,7 +188,8 @@ impl LaunchReport {
             format::duration_or_unknown(short.mean_kernel_ns),
         );
         if !short.often.is_empty() {
-            let mut rows = vec![row(&["Small kernels launched at least 100 times", "count", "total", "mean"])];
+            let head = format!("Small kernels launched at least {} times", format::count(short.often_from));
+            let mut rows = vec![row(&[&head, "count", "total", "mean"])];
             rows.extend(short.often.iter().take(TEXT_ROWS).map(|kernel| {
                 vec![
                     format::one_line(&kernel.kernel, 60),

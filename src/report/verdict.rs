@@ -78,20 +78,8 @@ struct FindingKeys {
 struct EvidenceKeys {
     what: &'static str,
     #[serde(flatten)]
-    value: ValueKeys,
+    value: Value,
     text: String,
-}
-
-/// A value with its unit.
-#[derive(Debug, Serialize)]
-#[serde(tag = "unit", content = "value", rename_all = "snake_case")]
-enum ValueKeys {
-    Ns(i64),
-    Share(f64),
-    Count(f64),
-    Bytes(u64),
-    GbPerS(f64),
-    Name(String),
 }
 
 /// A value of a finding as text.
@@ -329,7 +317,7 @@ impl FindingKeys {
     fn of(finding: &Finding, steps: Option<&Steps>) -> Self {
         let evidence = finding.evidence.iter().map(|evidence| EvidenceKeys {
             what: evidence.what,
-            value: ValueKeys::of(&evidence.value),
+            value: evidence.value.clone(),
             text: value_text(&evidence.value),
         });
         Self {
@@ -342,19 +330,6 @@ impl FindingKeys {
             evidence: evidence.collect(),
             places: finding.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
             advice: finding.rule.advice(),
-        }
-    }
-}
-
-impl ValueKeys {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Ns(ns) => Self::Ns(*ns),
-            Value::Share(share) => Self::Share(*share),
-            Value::Count(count) => Self::Count(*count),
-            Value::Bytes(bytes) => Self::Bytes(*bytes),
-            Value::GbPerS(rate) => Self::GbPerS(*rate),
-            Value::Name(name) => Self::Name(name.clone()),
         }
     }
 }

@@ -95,12 +95,10 @@ pub struct Contention {
 
 /// Kernels of either sort that a comparison needs.
 const FEWEST: usize = 3;
-/// From this ratio of medians on a difference is told.
-const NOTABLE_RATIO: f64 = 1.2;
 
 impl Contention {
-    /// Compares the kernels of one size.
-    pub(super) fn of(ops: &[&CommOp]) -> Option<Self> {
+    /// Compares the kernels of one size; a difference is told from `notable_ratio` on.
+    pub(super) fn of(ops: &[&CommOp], notable_ratio: f64) -> Option<Self> {
         let lengths = |keep: &dyn Fn(&CommOp) -> bool| -> Vec<i64> {
             let kept = ops.iter().filter(|op| !op.first && !op.outlier && !op.waited && op.len_ns > 0 && keep(op));
             kept.map(|op| op.len_ns).collect()
@@ -113,7 +111,7 @@ impl Contention {
         let counts = (overlapped.len() as u64, alone.len() as u64);
         let (overlapped_median_ns, alone_median_ns) = (median_of(overlapped)?, median_of(alone)?);
         let ratio = overlapped_median_ns as f64 / alone_median_ns as f64;
-        (ratio >= NOTABLE_RATIO).then_some(Self {
+        (ratio >= notable_ratio).then_some(Self {
             overlapped: counts.0,
             overlapped_median_ns,
             alone: counts.1,

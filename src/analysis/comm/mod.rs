@@ -20,8 +20,7 @@ pub use outliers::{Outlier, OutlierReason};
 pub use sums::{CommSums, VariantSum};
 pub use variant::{Algorithm, Protocol, Variant};
 
-use super::{Class, Classes, Collective, Coverage};
-use crate::experiment::Experiment;
+use super::{Class, Classes, Collective, Coverage, Params};
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
 use sums::grouped;
@@ -113,14 +112,9 @@ impl CommOp {
 impl Communication {
     /// Communication of rank `rank`, exposed where `exposed` says. What the user says of the run tells the size of
     /// communicators that were made before the capture.
-    pub(super) fn of(
-        trace: &Trace,
-        rank: usize,
-        classes: &Classes,
-        exposed: &Coverage,
-        experiment: Option<&Experiment>,
-    ) -> Self {
-        let ranks = experiment.and_then(|given| given.parallel.only_communicator(given.run.gpus));
+    pub(super) fn of(trace: &Trace, rank: usize, classes: &Classes, exposed: &Coverage, params: &Params) -> Self {
+        let limits = &params.thresholds;
+        let ranks = params.experiment.as_ref().and_then(|given| given.parallel.only_communicator(given.run.gpus));
         let Some(table) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
         let kernels: Vec<(u32, Collective)> = kernels(table, classes).collect();
         if kernels.is_empty() {
@@ -133,13 +127,13 @@ impl Communication {
             let communicator = op.message.and_then(|message| message.communicator);
             op.ranks = communicator.and_then(|id| sizes.get(&id).copied()).or(ranks);
         }
-        let mut outliers = outliers::mark(&mut ops);
+        let mut outliers = outliers::mark(&mut ops, limits);
         let (outlier_count, exposed_spans) = (outliers.len() as u64, exposed.spans().len() as u64);
         outliers.truncate(LISTED);
-        let by_communicator = grouped(&ops, |op| op.message.and_then(|message| message.communicator));
+        let by_communicator = grouped(&ops, limits, |op| op.message.and_then(|message| message.communicator));
         Self {
-            by_kind: grouped(&ops, |op| Some(op.kind)),
-            by_stream: grouped(&ops, |op| Some(usize::from(op.stream))),
+            by_kind: grouped(&ops, limits, |op| Some(op.kind)),
+            by_stream: grouped(&ops, limits, |op| Some(usize::from(op.stream))),
             communicator_ranks: by_communicator.iter().map(|(id, _)| sizes.get(id).copied().or(ranks)).collect(),
             by_communicator,
             exposed: exposed_list(table, &kernels, exposed),

@@ -1,5 +1,6 @@
 //! Collectives that took much longer than others like them.
 
+use super::super::Thresholds;
 use super::super::partition::median_of;
 use super::CommOp;
 use serde::Serialize;
@@ -25,8 +26,8 @@ impl OutlierReason {
         match self {
             Self::First => "first of its communicator: connections are made",
             Self::Waited => "waited for another rank: so small a message takes microseconds",
-            Self::Long => "over 3 times the mean of its kind and size",
-            Self::LongOfUnknownSize => "over 3 times the mean of its kernel; its size is unknown",
+            Self::Long => "far over the mean of its kind and size",
+            Self::LongOfUnknownSize => "far over the mean of its kernel; its size is unknown",
         }
     }
 }
@@ -44,22 +45,16 @@ pub struct Outlier {
     pub reason: OutlierReason,
 }
 
-/// How many times the mean of the others an outlier takes.
-const TIMES_MEAN: i128 = 3;
 /// Fewer kernels than this have no mean worth comparing with.
 const FEWEST: usize = 4;
-/// Messages up to this size are sent in a few microseconds on every link in use: latency decides, not bandwidth.
-const TINY_BYTES: u64 = 64 << 10;
-/// A tiny message in flight for longer than this waited for somebody.
-const TINY_WAIT_NS: i64 = 200_000;
 
 /// Marks what stands out among `ops`, which must be in order of time, and lists it, longest first.
-pub(super) fn mark(ops: &mut [CommOp]) -> Vec<Outlier> {
+pub(super) fn mark(ops: &mut [CommOp], limits: &Thresholds) -> Vec<Outlier> {
     let mut seen = BTreeSet::new();
     for op in ops.iter_mut() {
         let Some(message) = op.message else { continue };
         op.first = message.communicator.is_some_and(|id| seen.insert(id));
-        op.waited = message.bytes <= TINY_BYTES && op.len_ns >= TINY_WAIT_NS;
+        op.waited = message.bytes <= limits.tiny_message_bytes && op.len_ns >= limits.tiny_message_wait_ns;
     }
     let mut order: Vec<_> = ops.iter_mut().collect();
     order.sort_by_key(|op| op.like());
@@ -71,7 +66,7 @@ pub(super) fn mark(ops: &mut [CommOp]) -> Vec<Outlier> {
         let others = count as i128 - 1;
         for op in group {
             let len_ns = i128::from(op.len_ns);
-            op.outlier = count >= FEWEST && len_ns * others > TIMES_MEAN * (sum - len_ns);
+            op.outlier = count >= FEWEST && len_ns * others > i128::from(limits.outlier_times_mean) * (sum - len_ns);
             if op.outlier || op.waited {
                 found.push(Outlier { op: op.op, len_ns: op.len_ns, usual_ns, reason: reason(op) });
             }

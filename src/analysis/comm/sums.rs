@@ -1,5 +1,6 @@
 //! Sums over communication kernels of one sort.
 
+use super::super::Thresholds;
 use super::super::partition::median_of;
 use super::{Bandwidth, CommOp, Contention, Variant};
 use serde::Serialize;
@@ -49,18 +50,22 @@ pub struct VariantSum {
 }
 
 /// Sums of `ops` by key, in the keys' order; operations without a key are left out.
-pub(super) fn grouped<K: Ord>(ops: &[CommOp], key: impl Fn(&CommOp) -> Option<K>) -> Vec<(K, CommSums)> {
+pub(super) fn grouped<K: Ord>(
+    ops: &[CommOp],
+    limits: &Thresholds,
+    key: impl Fn(&CommOp) -> Option<K>,
+) -> Vec<(K, CommSums)> {
     let mut groups: BTreeMap<K, Vec<&CommOp>> = BTreeMap::new();
     for op in ops {
         if let Some(key) = key(op) {
             groups.entry(key).or_default().push(op);
         }
     }
-    groups.into_iter().map(|(key, ops)| (key, CommSums::of(&ops))).collect()
+    groups.into_iter().map(|(key, ops)| (key, CommSums::of(&ops, limits))).collect()
 }
 
 impl CommSums {
-    fn of(ops: &[&CommOp]) -> Self {
+    fn of(ops: &[&CommOp], limits: &Thresholds) -> Self {
         let usual: Vec<i64> = ops.iter().filter(|op| !op.outlier).map(|op| op.len_ns).collect();
         let sum = |of: fn(&CommOp) -> i64| ops.iter().fold(0_i64, |sum, op| sum.saturating_add(of(op)));
         let sizes = || ops.iter().filter_map(|op| op.message).map(|message| message.bytes);
@@ -77,20 +82,20 @@ impl CommSums {
             sized,
             bytes: (sized > 0).then(|| sizes().fold(0, u64::saturating_add)),
             bandwidth: Bandwidth::of(ops.iter().copied()),
-            contention: contention(ops),
+            contention: contention(ops, limits.contention_ratio),
             variants: variants(ops),
         }
     }
 }
 
 /// The clearest case: among the sizes that can be compared, the one with the most time.
-fn contention(ops: &[&CommOp]) -> Option<Contention> {
+fn contention(ops: &[&CommOp], notable_ratio: f64) -> Option<Contention> {
     let mut sized: Vec<&CommOp> = ops.iter().copied().filter(|op| op.message.is_some()).collect();
     sized.sort_by_key(|op| op.like());
     let of_size = sized.chunk_by(|a, b| a.like() == b.like());
     let cases = of_size.filter_map(|ops| {
         let total_ns = ops.iter().fold(0_i64, |sum, op| sum.saturating_add(op.len_ns));
-        Some((total_ns, Contention::of(ops)?))
+        Some((total_ns, Contention::of(ops, notable_ratio)?))
     });
     cases.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, contention)| contention)
 }

@@ -39,7 +39,8 @@ pub enum Severity {
 }
 
 /// A number or a word that supports a finding.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(tag = "unit", content = "value", rename_all = "snake_case")]
 pub enum Value {
     /// Nanoseconds.
     Ns(i64),
@@ -189,12 +190,20 @@ fn rank_by_gain(findings: &mut [Finding]) {
 }
 
 impl Diagnosis {
+    /// How many [`Diagnosis::findings_with`] gives.
+    pub fn count_with(&self, mfu: Option<f64>) -> usize {
+        self.findings.len() + usize::from(self.about_mfu(mfu).is_some())
+    }
+
+    fn about_mfu(&self, mfu: Option<f64>) -> Option<Finding> {
+        self.verdict.as_ref().zip(mfu).and_then(|(verdict, mfu)| efficiency::finding(verdict, mfu, &self.limits))
+    }
+
     /// All findings for a run whose model FLOPs utilisation is `mfu`, when that is known: it belongs to the run, which
     /// may be more than this capture.
     pub fn findings_with(&self, mfu: Option<f64>) -> Vec<Finding> {
         let mut findings = self.findings.clone();
-        let about_mfu = self.verdict.as_ref().zip(mfu).and_then(|(v, mfu)| efficiency::finding(v, mfu, &self.limits));
-        findings.extend(about_mfu);
+        findings.extend(self.about_mfu(mfu));
         rank_by_gain(&mut findings);
         findings
     }

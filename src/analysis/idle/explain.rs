@@ -82,7 +82,7 @@ impl GapReport {
         let mut report = Self {
             gap,
             span,
-            since_start_ns: span.start_ns.saturating_sub(trace.span.map_or(0, |capture| capture.start_ns)),
+            since_start_ns: trace.since_start_ns(span.start_ns),
             causes: idle.within(span),
             cause,
             before: ended_at(rank, span.start_ns),

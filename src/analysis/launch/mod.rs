@@ -28,10 +28,11 @@ mod tests;
 pub use calls::{ApiCallSum, base_name};
 pub use series::LaunchPoint;
 pub use short::{ShortKernels, SmallKernel};
+pub(super) use spread::percentile;
 pub use spread::{HistogramBin, Spread};
 pub use syncs::{SyncCall, SyncKind, SyncSum};
 
-use super::{RankAnalysis, Step};
+use super::{RankAnalysis, Step, Thresholds};
 use crate::trace::{OpTable, Process, Trace};
 use crate::units::Span;
 use bits::BitSet;
@@ -43,8 +44,6 @@ use std::ops::Range;
 const BASE_BINS: usize = 1 << 14;
 /// Entries of a list at most.
 const LISTED: usize = 1000;
-/// A launching call that takes longer than this was held up, by a full queue or a lock.
-const SLOW_CALL_NS: i64 = 50_000;
 
 /// Launches whose work starts within a window.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -78,7 +77,9 @@ pub struct StepLaunches {
 /// Calls that took unusually long to launch something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SlowCalls {
-    /// Calls over 50 microseconds.
+    /// Calls over this count, nanoseconds.
+    pub over_ns: i64,
+    /// How many.
     pub count: u64,
     /// Their time, summed over threads.
     pub total_ns: i64,
@@ -147,12 +148,12 @@ impl Launched<'_> {
 
 impl Launches {
     /// Launches of rank `rank`, whose other numbers are `numbers`.
-    pub(super) fn of(trace: &Trace, rank: usize, numbers: &RankAnalysis) -> Self {
+    pub(super) fn of(trace: &Trace, rank: usize, numbers: &RankAnalysis, limits: &Thresholds) -> Self {
         let Some(at) = trace.ranks.get(rank) else { return Self::default() };
         let Some(process) = trace.processes.get(at.process) else { return Self::default() };
         let threads = trace.threads.iter().filter(|thread| thread.process == at.process);
         let threads = threads.map(|thread| thread.api.clone()).collect();
-        let mut launches = Self { short: ShortKernels::of(trace, rank, numbers), threads, ..Self::default() };
+        let mut launches = Self { short: ShortKernels::of(trace, rank, numbers, limits), threads, ..Self::default() };
         launches.find_launches(&at.ops, process.api.len());
         let first = std::mem::take(&mut launches.first);
         let launched = Launched { ops: &at.ops, process, first: &first };
@@ -161,7 +162,7 @@ impl Launches {
             let sums = |window, ops| launched.sums(&submitted, &started, window, ops);
             launches.whole = Some(sums(numbers.span, 0..at.ops.len()));
             launches.histogram = spread::histogram((0..at.ops.len()).filter_map(|op| launched.latency_ns(op)));
-            launches.slow_calls = launches.find_slow_calls(process);
+            launches.slow_calls = launches.find_slow_calls(process, limits.full_queue_call_ns);
             launches.make_base(&launched, &submitted, &started, numbers.span);
             let steps = numbers.steps.iter().flat_map(|steps| &steps.steps);
             let of = |step: &Step| StepLaunches {
@@ -188,11 +189,11 @@ impl Launches {
         }
     }
 
-    fn find_slow_calls(&self, process: &Process) -> SlowCalls {
-        let mut slow = SlowCalls::default();
+    fn find_slow_calls(&self, process: &Process, over_ns: i64) -> SlowCalls {
+        let mut slow = SlowCalls { over_ns, ..SlowCalls::default() };
         for call in (0..process.api.len()).filter(|call| self.launching.contains(*call)) {
             let len_ns = process.api.span(call).len_ns();
-            if len_ns > SLOW_CALL_NS {
+            if len_ns > over_ns {
                 slow.count += 1;
                 slow.total_ns = slow.total_ns.saturating_add(len_ns);
             }

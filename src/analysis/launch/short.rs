@@ -1,19 +1,17 @@
 //! Kernels so short that launching them costs as much as running them.
 
-use super::super::RankAnalysis;
+use super::super::{RankAnalysis, Thresholds};
 use crate::trace::{OpKind, OpNameId, Trace};
 use crate::units::share;
 
-/// A kernel shorter than this takes about as long to launch as to run.
-pub const SHORT_NS: i64 = 10_000;
-/// A kernel launched less often is not worth fusing.
-const OFTEN: u64 = 100;
 /// Names kept at most.
 const NAMES: usize = 100;
 
-/// Kernels under 10 microseconds.
+/// Kernels that take about as long to launch as to run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShortKernels {
+    /// Kernels shorter than this count, nanoseconds.
+    pub below_ns: i64,
     /// How many.
     pub count: u64,
     /// Share of all kernels.
@@ -24,7 +22,9 @@ pub struct ShortKernels {
     pub time_share: Option<f64>,
     /// Mean duration of all kernels.
     pub mean_kernel_ns: Option<i64>,
-    /// Names launched at least 100 times whose mean duration is short, the one launched most often first.
+    /// Kernels launched at least so often are listed.
+    pub often_from: u64,
+    /// Names launched that often whose mean duration is short, the one launched most often first.
     pub often: Vec<SmallKernel>,
     /// Sum of the durations of all such kernels.
     pub often_ns: i64,
@@ -47,16 +47,17 @@ pub struct SmallKernel {
 
 impl ShortKernels {
     /// Kernels of every class of rank `rank`.
-    pub(super) fn of(trace: &Trace, rank: usize, numbers: &RankAnalysis) -> Self {
+    pub(super) fn of(trace: &Trace, rank: usize, numbers: &RankAnalysis, limits: &Thresholds) -> Self {
         let Some(ops) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
-        let mut short = Self::default();
+        let (below_ns, often_from) = (limits.small_kernel_ns, limits.often_launched);
+        let mut short = Self { below_ns, often_from, ..Self::default() };
         let (mut count, mut total_ns) = (0_u64, 0_i64);
         let mut names = vec![(0_u64, 0_i64); trace.op_names.len()];
         for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel) {
             let len_ns = ops.span(op).len_ns();
             count += 1;
             total_ns = total_ns.saturating_add(len_ns);
-            if len_ns < SHORT_NS {
+            if len_ns < below_ns {
                 short.count += 1;
                 short.total_ns = short.total_ns.saturating_add(len_ns);
             }
@@ -68,10 +69,11 @@ impl ShortKernels {
         short.count_share = share(whole(short.count), whole(count));
         short.time_share = share(short.total_ns, total_ns);
         short.mean_kernel_ns = (count > 0).then(|| total_ns / whole(count));
-        let small = names.into_iter().enumerate().filter(|(_, (count, _))| *count >= OFTEN).map(|(at, sum)| {
-            SmallKernel { name: OpNameId(at as u32), count: sum.0, total_ns: sum.1, mean_ns: sum.1 / whole(sum.0) }
-        });
-        short.often = small.filter(|kernel| kernel.mean_ns < SHORT_NS).collect();
+        let small =
+            names.into_iter().enumerate().filter(|(_, (count, _))| *count >= often_from.max(1)).map(|(at, sum)| {
+                SmallKernel { name: OpNameId(at as u32), count: sum.0, total_ns: sum.1, mean_ns: sum.1 / whole(sum.0) }
+            });
+        short.often = small.filter(|kernel| kernel.mean_ns < below_ns).collect();
         short.often.sort_by_key(|kernel| (std::cmp::Reverse(kernel.count), kernel.name));
         short.often_ns = short.often.iter().fold(0, |sum: i64, kernel| sum.saturating_add(kernel.total_ns));
         short.often_share = share(short.often_ns, numbers.busy.total_ns());

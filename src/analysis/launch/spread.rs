@@ -36,7 +36,7 @@ impl Spread {
 }
 
 /// The smallest value that `percent` percent of the values do not exceed (nearest rank).
-fn percentile(values: &mut [i64], percent: usize) -> Option<i64> {
+pub(in crate::analysis) fn percentile(values: &mut [i64], percent: usize) -> Option<i64> {
     let rank = (values.len() * percent).div_ceil(100).checked_sub(1)?;
     Some(*values.select_nth_unstable(rank).1)
 }

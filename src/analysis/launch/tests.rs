@@ -139,3 +139,20 @@ proptest! {
         prop_assert_eq!(whole.launches, launches.len() as u64);
     }
 }
+
+#[test]
+fn what_is_small_and_what_is_slow_follows_the_users_thresholds() {
+    let mut fixture = Fixture::new();
+    fixture.launched("gemm", 7, 1, 0, 10, 30).launched("gemm", 7, 1, 40, 50, 90);
+    let trace = fixture.build();
+    let launches = |thresholds| {
+        let params = Params { thresholds, ..Params::default() };
+        RankAnalysis::of(&trace, 0, &Classes::of(&trace, &Rules::default()), &params).launches
+    };
+    let usual = launches(Thresholds::default());
+    assert_eq!((usual.short.count, usual.short.often.len(), usual.slow_calls.count), (2, 0, 0));
+    let strict = Thresholds { small_kernel_ns: 31, often_launched: 2, full_queue_call_ns: 1, ..Thresholds::default() };
+    let strict = launches(strict);
+    // The mean of 20 and 40 ns lies below, one of the two kernels does; both calls take 2 ns.
+    assert_eq!((strict.short.count, strict.short.often.len(), strict.slow_calls.count), (1, 1, 2));
+}

@@ -188,7 +188,7 @@ fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Ve
     if comm.outliers.is_empty() {
         return;
     }
-    let tip = "Collectives that took over 3 times the mean of their like, and small messages that waited. They are left out \
+    let tip = "Collectives that took far over the mean of their like, and small messages that waited. They are left out \
                of medians and bandwidth.";
     heading(ui, &format!("Outliers: {}", format::count(comm.outlier_count)), tip);
     let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS };

@@ -278,8 +278,7 @@ fn one_gap(
             ui.add(Label::new(RichText::new(cause.text()).small()).truncate());
         });
     });
-    let capture_ns = chosen.doc.trace.span.map_or(0, |capture| capture.start_ns);
-    let start = format::duration(span.start_ns.saturating_sub(capture_ns));
+    let start = format::duration(chosen.doc.trace.since_start_ns(span.start_ns));
     let length = format::duration(span.len_ns());
     for (key, text) in [(Key::Length, &length), (Key::Start, &start)] {
         if keys.contains(&key) {

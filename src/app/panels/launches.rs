@@ -130,10 +130,10 @@ fn series(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, launches: &Launches, ke
     }
     let Some(series) = kept else { return };
     ui.strong("Latency in view").on_hover_text(LATENCY);
-    plots::latency(ui, cx.palette, visible, &series.points);
+    plots::latency(ui, cx.palette, &chosen.doc.trace, visible, &series.points);
     ui.add_space(6.0);
     ui.strong("Queue depth in view").on_hover_text(DEPTH);
-    plots::depth(ui, cx.palette, visible, &series.points);
+    plots::depth(ui, cx.palette, &chosen.doc.trace, visible, &series.points);
     remark(ui, "Line: mean. Filled: largest in each part of the view.");
 }
 
@@ -281,7 +281,8 @@ fn calls(ui: &mut Ui, chosen: &Chosen<'_>, calls: &[ApiCallSum], out: &mut Vec<C
 
 fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches) {
     let short = &launches.short;
-    heading(ui, "Kernels under 10 µs", "A kernel this short takes about as long to launch as to run. Whole capture.");
+    let title = format!("Kernels under {}", format::duration(short.below_ns));
+    heading(ui, &title, "A kernel this short takes about as long to launch as to run. Whole capture.");
     let text = format!(
         "{} of all kernels ({}), {} of kernel time ({}).",
         format::percent(short.count_share),
@@ -290,12 +291,13 @@ fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches) {
         format::duration(short.total_ns),
     );
     ui.add(Label::new(RichText::new(text).small()).wrap());
+    let often = format::count(short.often_from);
     if short.often.is_empty() {
-        remark(ui, "No kernel of 100 launches or more is that short on the mean.");
+        remark(ui, &format!("No kernel of {often} launches or more is that short on the mean."));
         return;
     }
     let text = format!(
-        "Those below were launched 100 times or more and are that short on the mean: {}, {} of the time during which anything \
+        "Those below were launched {often} times or more and are that short on the mean: {}, {} of the time during which anything \
          ran. Fusing them, or a CUDA graph, saves their launches.",
         format::duration(short.often_ns),
         format::percent(short.often_share),

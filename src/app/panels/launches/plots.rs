@@ -1,22 +1,24 @@
 //! Plots of latency, queue depth and the histogram. They stand still: the timeline moves the view.
 
 use crate::analysis::{HistogramBin, LaunchPoint};
+use crate::app::still_plot::{YAxis, bound, bound_to_bars, still_plot};
 use crate::format;
 use crate::timeline::color::Palette;
-use crate::timeline::ruler::tick_ns;
+use crate::trace::Trace;
 use crate::units::Span;
 use egui::{Color32, Role, Ui, WidgetInfo};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotBounds, PlotPoint, PlotPoints, PlotUi};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotPoint, PlotPoints};
 
 const HEIGHT_PT: f32 = 92.0;
-const AXIS_PT: f32 = 52.0;
+const LATENCY: &str = "Latency in view";
+const DEPTH: &str = "Queue depth in view";
 
 /// Latency over the view: the mean as a line, the longest filled.
-pub fn latency(ui: &mut Ui, palette: &Palette, window: Span, points: &[LaunchPoint]) {
+pub fn latency(ui: &mut Ui, palette: &Palette, trace: &Trace, window: Span, points: &[LaunchPoint]) {
     let value = |point: &LaunchPoint| point.max_latency_ns.unwrap_or(0) as f64;
     let top = points.iter().map(value).fold(1.0, f64::max);
-    let tick = tick_ns(top / 3.0) as f64;
-    let text = |value: f64| format::time_at(value.round() as i64, tick as i64);
+    let axis = YAxis::up_to(top, 3.0);
+    let text = move |value: f64| format::time_at(value.round() as i64, axis.tick as i64);
     let tip = |point: &LaunchPoint| {
         let Some(mean) = point.mean_latency_ns else { return "no launch".to_owned() };
         let longest = format::duration_or_unknown(point.max_latency_ns);
@@ -24,20 +26,22 @@ pub fn latency(ui: &mut Ui, palette: &Palette, window: Span, points: &[LaunchPoi
     };
     let lines =
         [line(points, |point| point.max_latency_ns.map(|ns| ns as f64)), line(points, |point| point.mean_latency_ns)];
-    series(ui, palette, "Latency in view", (window, points), (top, tick), &text, &tip, lines);
+    let plot = still_plot(LATENCY, palette, axis, text);
+    series(ui, (palette, axis, plot), LATENCY, (trace, window, points), &tip, lines);
 }
 
 /// Queue depth over the view: the mean as a line, the largest filled.
-pub fn depth(ui: &mut Ui, palette: &Palette, window: Span, points: &[LaunchPoint]) {
+pub fn depth(ui: &mut Ui, palette: &Palette, trace: &Trace, window: Span, points: &[LaunchPoint]) {
     let top = points.iter().map(|point| f64::from(point.max_depth)).fold(1.0, f64::max);
-    let tick = tick_ns(top / 3.0) as f64;
+    let axis = YAxis::up_to(top, 3.0);
     let text = |value: f64| format::count(value.round().max(0.0) as u64);
     let tip = |point: &LaunchPoint| {
         let (mean, most) = (format::mean_count(Some(point.mean_depth)), format::count(point.max_depth.into()));
         format!("mean {mean}, at most {most}")
     };
     let lines = [line(points, |point| Some(f64::from(point.max_depth))), line(points, |point| Some(point.mean_depth))];
-    series(ui, palette, "Queue depth in view", (window, points), (top, tick), &text, &tip, lines);
+    let plot = still_plot(DEPTH, palette, axis, text);
+    series(ui, (palette, axis, plot), DEPTH, (trace, window, points), &tip, lines);
 }
 
 /// Places of a value, one a point in its middle; parts without a value are passed over.
@@ -46,20 +50,16 @@ fn line(points: &[LaunchPoint], value: impl Fn(&LaunchPoint) -> Option<f64>) -> 
     points.iter().filter_map(|point| Some([middle(point.span), value(point)?])).collect()
 }
 
-#[expect(clippy::too_many_arguments, reason = "what two plots differ in")]
 fn series(
     ui: &mut Ui,
-    palette: &Palette,
+    (palette, axis, plot): (&Palette, YAxis, Plot<'_>),
     name: &str,
-    (window, points): (Span, &[LaunchPoint]),
-    (top, tick): (f64, f64),
-    text: &dyn Fn(f64) -> String,
+    (trace, window, points): (&Trace, Span, &[LaunchPoint]),
     tip: &dyn Fn(&LaunchPoint) -> String,
     [largest, mean]: [Vec<[f64; 2]>; 2],
 ) {
-    let marks: Vec<(f64, String)> = (0..6).map(|at| f64::from(at) * tick).map(|value| (value, text(value))).collect();
-    let response = plain(name, palette, marks, tick, top).show_grid([false, true]).show(ui, |plot| {
-        bound(plot, [window.start_ns as f64, window.end_ns as f64], top);
+    let response = plot.height(HEIGHT_PT).show(ui, |plot| {
+        bound(plot, [window.start_ns as f64, window.end_ns as f64], axis);
         let area = Line::new("largest", PlotPoints::from(largest)).color(palette.text_dim).width(0.0);
         plot.line(area.fill(0.0).fill_alpha(0.35).allow_hover(false));
         plot.line(Line::new("mean", PlotPoints::from(mean)).color(palette.accent).width(1.5).allow_hover(false));
@@ -69,11 +69,8 @@ fn series(
     response.response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &summary));
     let under = |pointer: PlotPoint| points.iter().find(|point| point.span.contains(pointer.x.round() as i64));
     if let Some(point) = response.inner.and_then(under) {
-        response.response.on_hover_text_at_pointer(format!(
-            "{}: {}",
-            format::duration(point.span.start_ns),
-            tip(point)
-        ));
+        let at = format::duration(trace.since_start_ns(point.span.start_ns));
+        response.response.on_hover_text_at_pointer(format!("{at}: {}", tip(point)));
     }
 }
 
@@ -83,27 +80,26 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
         return;
     }
     let top = bins.iter().map(|bin| bin.count).max().unwrap_or(1) as f64;
-    let tick = tick_ns(top / 3.0) as f64;
-    let marks = (0..6).map(|at| f64::from(at) * tick).map(|value| (value, format::count(value as u64))).collect();
+    let axis = YAxis::up_to(top, 3.0);
     let edges: Vec<String> = bins.iter().map(|bin| format::duration(bin.from_ns)).collect();
     let bars = bins.iter().enumerate().map(|(at, bin)| bar(at, bin.count as f64, palette.accent)).collect();
     let every = bins.len().div_ceil(4).max(1);
-    let axis = AxisHints::new_x().formatter(move |mark, _| {
+    let hints = AxisHints::new_x().formatter(move |mark, _| {
         let at = mark.value.round();
         // A label under the last bars would be cut by the edge of the panel.
         let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
         edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
     });
-    let response = plain("latency histogram", palette, marks, tick, top)
+    let response = still_plot("latency histogram", palette, axis, |value| format::count(value.round() as u64))
+        .height(HEIGHT_PT)
         .show_axes([true, true])
-        .custom_x_axes(vec![axis])
-        .show_grid([false, true])
+        .custom_x_axes(vec![hints])
         .x_grid_spacer(move |_| {
             let marks = (every / 2..64).step_by(every);
             marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
         })
         .show(ui, |plot| {
-            bound(plot, [-0.6, bins.len() as f64 - 0.4], top);
+            bound_to_bars(plot, bins.len(), axis);
             plot.bar_chart(BarChart::new("launches", bars).allow_hover(false));
             plot.pointer_coordinate()
         });
@@ -122,36 +118,4 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
 
 fn bar(at: usize, height: f64, color: Color32) -> Bar {
     Bar::new(at as f64, height).width(0.9).fill(color)
-}
-
-/// Shows exactly this part: plots would else keep what they showed first.
-fn bound(plot: &mut PlotUi<'_>, [from, to]: [f64; 2], top: f64) {
-    plot.set_plot_bounds(PlotBounds::from_min_max([from, 0.0], [to, top * 1.08]));
-}
-
-/// A plot that does not move, with the y axis labelled by `marks`.
-fn plain<'a>(name: &str, palette: &Palette, marks: Vec<(f64, String)>, tick: f64, top: f64) -> Plot<'a> {
-    let label = move |mark: GridMark| {
-        marks
-            .iter()
-            .find(|(value, _)| (value - mark.value).abs() < tick * 0.01)
-            .map_or_else(String::new, |m| m.1.clone())
-    };
-    let axis = AxisHints::new_y().formatter(move |mark, _| label(mark)).min_thickness(AXIS_PT);
-    Plot::new(name.to_owned())
-        .height(HEIGHT_PT)
-        .show_axes([false, true])
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_crosshair(false)
-        .custom_y_axes(vec![axis])
-        .y_grid_spacer(move |_| {
-            let marks = (0..6).map(|at| GridMark { value: f64::from(at) * tick, step_size: tick });
-            marks.filter(|mark| mark.value <= top).collect()
-        })
-        .grid_spacing(12.0..=24.0)
-        .grid_color(palette.grid)
 }

@@ -1,14 +1,16 @@
 //! MFU of every step, and what it would be without each loss.
 
-use crate::analysis::{Area, Cause, Loss, Mfu, Step};
+use crate::analysis::{Loss, Mfu, Step};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::parts::hatch;
-use crate::app::step_chart::{self, MOST_BARS, longest, tick};
+use crate::app::step_chart::{self, one_per_bar};
+use crate::app::still_plot::{YAxis, bound_to_bars, still_plot};
+use crate::app::verdict::color;
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::view::Command;
 use egui::{Align, Color32, Label, Layout, Rect, RichText, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, HLine, Plot, PlotBounds};
+use egui_plot::{Bar, BarChart, HLine};
 
 const HEIGHT_PT: f32 = 104.0;
 /// Room of names and of numbers beside a bar, in points.
@@ -16,15 +18,11 @@ const NAMES_PT: f32 = 148.0;
 const NUMBERS_PT: f32 = 56.0;
 const BAR_PT: f32 = 14.0;
 
-/// One bar a step, as high as its MFU; above [`MOST_BARS`] steps the lowest of several. A click shows the step.
+/// One bar a step, as high as its MFU; of many steps the lowest of several. A click shows the step.
 pub fn per_step(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else { return };
     let Some(steps) = chosen.steps().filter(|steps| !steps.estimated && mfu.mfu.is_some()) else { return };
-    let per_bar = steps.steps.len().div_ceil(MOST_BARS).max(1);
-    let shown: Vec<(usize, &Step)> = (0..steps.steps.len())
-        .step_by(per_bar)
-        .filter_map(|at| longest(&steps.steps, at, (at + per_bar).min(steps.steps.len())))
-        .collect();
+    let (_, shown) = one_per_bar(&steps.steps);
     ui.strong("MFU by step").on_hover_text("Each step's window in place of the median step time.");
     plot(ui, cx, &chosen, mfu, &shown, out);
     ui.add_space(12.0);
@@ -41,35 +39,17 @@ fn plot(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, mfu: &Mfu, shown: &[(usiz
         })
         .collect();
     let top = shown.iter().map(|(_, step)| percent(step)).fold(1.0, f64::max);
-    let tick = tick(top);
-    let axis = AxisHints::new_y().formatter(|mark, _| format!("{} %", mark.value)).min_thickness(40.0);
-    let response = Plot::new("mfu by step")
-        .height(HEIGHT_PT)
-        .show_axes([false, true])
-        .show_grid([false, true])
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_crosshair(false)
-        .custom_y_axes(vec![axis])
-        .y_grid_spacer(move |_| {
-            let marks = (0..8).map(|at| GridMark { value: f64::from(at) * tick, step_size: tick });
-            marks.filter(|mark| mark.value <= top).collect()
-        })
-        .grid_color(cx.palette.grid)
-        .default_x_bounds(-0.6, bars.len() as f64 - 0.4)
-        .default_y_bounds(0.0, top * 1.08)
-        .show(ui, |plot| {
-            // The bars follow the settings; bounds kept from the frame before would cut them.
-            plot.set_plot_bounds(PlotBounds::from_min_max([-0.6, 0.0], [shown.len() as f64 - 0.4, top * 1.08]));
-            plot.bar_chart(BarChart::new("MFU", bars).allow_hover(false));
-            if let Some(all) = mfu.mfu {
-                plot.hline(HLine::new("MFU", all * 100.0).color(cx.palette.text_dim).width(1.0).allow_hover(false));
-            }
-            plot.pointer_coordinate()
-        });
+    let axis = YAxis::up_to(top, 4.0);
+    let label = |value: f64| format!("{} %", format::count(value.round() as u64));
+    let response = still_plot("mfu by step", cx.palette, axis, label).height(HEIGHT_PT).show(ui, |plot| {
+        // The bars follow the settings.
+        bound_to_bars(plot, shown.len(), axis);
+        plot.bar_chart(BarChart::new("MFU", bars).allow_hover(false));
+        if let Some(all) = mfu.mfu {
+            plot.hline(HLine::new("MFU", all * 100.0).color(cx.palette.text_dim).width(1.0).allow_hover(false));
+        }
+        plot.pointer_coordinate()
+    });
     let text = format!("MFU by step, {} bars; click one to show its step", shown.len());
     response.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
     let under = response.inner.filter(|pointer| pointer.x > -0.5).map(|pointer| pointer.x.round() as usize);
@@ -119,16 +99,6 @@ fn tip(loss: &Loss) -> String {
         format::percent(loss.mfu_if_gone),
         format::percent(loss.mfu_if_gone_with_larger),
     )
-}
-
-fn color(area: Area, palette: &Palette) -> Color32 {
-    match area {
-        Area::Communication | Area::Bubble => palette.communication,
-        Area::Copy => palette.copy,
-        Area::Data => palette.cause(Cause::Data),
-        Area::Host => palette.cause(Cause::HostCode),
-        _ => palette.idle,
-    }
 }
 
 /// A name, a bar of pieces that end at the given values, and a number.

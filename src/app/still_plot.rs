@@ -1,0 +1,68 @@
+//! A plot that stands still: the timeline moves the view, so a plot neither pans nor zooms, and always shows all it has.
+
+use crate::timeline::color::Palette;
+use crate::timeline::ruler;
+use egui_plot::{AxisHints, GridMark, Plot, PlotBounds, PlotUi};
+
+/// Room for the labels of the y axis, in points.
+const AXIS_PT: f32 = 52.0;
+
+/// The y axis of a plot.
+#[derive(Debug, Clone, Copy)]
+pub struct YAxis {
+    /// The largest value shown.
+    pub top: f64,
+    /// Distance of the grid lines.
+    pub tick: f64,
+}
+
+impl YAxis {
+    /// An axis up to `top` with about `lines` grid lines, at 1, 2 or 5 times a power of ten.
+    pub fn up_to(top: f64, lines: f64) -> Self {
+        Self { top, tick: ruler::tick_ns(top / lines) as f64 }
+    }
+}
+
+/// A plot with the y axis `axis`, whose grid lines `label` names.
+pub fn still_plot<'a>(name: &str, palette: &Palette, axis: YAxis, label: impl Fn(f64) -> String + 'a) -> Plot<'a> {
+    let hints = AxisHints::new_y().formatter(move |mark, _| label(mark.value)).min_thickness(AXIS_PT);
+    Plot::new(name.to_owned())
+        .show_axes([false, true])
+        .show_grid([false, true])
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .show_crosshair(false)
+        .custom_y_axes(vec![hints])
+        .y_grid_spacer(move |_| {
+            let marks = (0..8).map(|at| GridMark { value: f64::from(at) * axis.tick, step_size: axis.tick });
+            marks.filter(|mark| mark.value <= axis.top).collect()
+        })
+        .grid_spacing(12.0..=24.0)
+        .grid_color(palette.grid)
+}
+
+/// Shows exactly this part: a plot would else keep what it showed first.
+pub fn bound(plot: &mut PlotUi<'_>, [from, to]: [f64; 2], axis: YAxis) {
+    plot.set_plot_bounds(PlotBounds::from_min_max([from, 0.0], [to, axis.top * 1.08]));
+}
+
+/// Shows so many bars, one at each whole number.
+pub fn bound_to_bars(plot: &mut PlotUi<'_>, bars: usize, axis: YAxis) {
+    bound(plot, [-0.6, bars as f64 - 0.4], axis);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::YAxis;
+
+    #[test]
+    fn grid_lines_are_round_and_few() {
+        for (top, expected) in [(30.0e6, 10.0e6), (4.0e6, 1.0e6), (5.0e6, 2.0e6), (17.0e6, 5.0e6), (1.0, 1.0)] {
+            let tick = YAxis::up_to(top, 4.0).tick;
+            assert!((tick - expected).abs() < 1e-6 * expected, "{top}: {tick}");
+        }
+    }
+}
