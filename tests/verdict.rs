@@ -112,6 +112,23 @@ fn reading_scalars_in_each_step_is_found() {
 }
 
 #[test]
+fn kernels_slower_beside_communication_are_found() {
+    for contention_factor in [1.2, 1.33, 1.6] {
+        let cfg = JobConfig { contention_factor, ..named("contention") };
+        assert_found(&format!("{contention_factor}"), &cfg, Area::Compute, Rule::ComputeContention);
+        let found = diagnose(&cfg).findings.remove(0);
+        let slower = match found.evidence[0].value {
+            stepscope::analysis::Value::Share(share) => share,
+            _ => panic!("{:?}", found.evidence),
+        };
+        // A kernel under way when the collective begins keeps its speed in the simulation, which blurs the median a bit.
+        assert!((slower - (contention_factor - 1.0)).abs() < 0.03, "{contention_factor}: {slower}");
+    }
+    let without = JobConfig { contention_factor: 1.0, ..named("contention") };
+    assert!(diagnose(&without).findings.iter().all(|f| f.rule != Rule::ComputeContention));
+}
+
+#[test]
 fn many_small_kernels_are_found() {
     for tiny_kernels in [60, 120, 240] {
         let cfg = JobConfig { tiny_kernels, ..named("tiny-kernels") };

@@ -38,8 +38,8 @@ pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use comm::{
-    Algorithm, Bandwidth, CommSums, Communication, Contention, ExposedSpan, Message, Outlier, OutlierReason, Protocol,
-    Sizes, Variant, VariantSum,
+    Algorithm, Bandwidth, CollectiveSum, CommSums, Communication, Contention, ExposedSpan, Message, Outlier,
+    OutlierReason, Protocol, Sizes, Variant, VariantSum,
 };
 pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use coverage::Coverage;
@@ -62,7 +62,7 @@ pub use ranges::{
     Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
     group_name, linked_by_sequence, project, same_thread_rows, sequence_number,
 };
-pub use rank::{CollectiveSum, Counts, RankAnalysis};
+pub use rank::{Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
 pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};

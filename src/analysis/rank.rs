@@ -3,24 +3,12 @@
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
 use super::{
-    Attribution, Class, Classes, Collective, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps,
-    Params, Partition, Ranges, Steps, intervals,
+    Attribution, Class, Classes, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps, Params,
+    Partition, Ranges, Steps, intervals,
 };
 use crate::trace::{OpKind, OpTable, Trace};
 use crate::units::Span;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Sum over the collectives of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct CollectiveSum {
-    /// Kernels.
-    pub count: u64,
-    /// Sum of their durations in nanoseconds (they may overlap each other).
-    pub total_ns: i64,
-    /// Nanoseconds of them during which no compute kernel of the device ran.
-    pub exposed_ns: i64,
-}
 
 /// The numbers of one rank.
 #[derive(Debug)]
@@ -44,8 +32,6 @@ pub struct RankAnalysis {
     pub comm_alone: Coverage,
     /// The five parts of the whole span.
     pub whole: Partition,
-    /// Sums by kind of collective.
-    pub collectives: BTreeMap<Collective, CollectiveSum>,
     /// Communication in detail.
     pub communication: Communication,
     /// Kernel time by family, fused kernels, and kernels that no rule knows.
@@ -103,7 +89,6 @@ impl RankAnalysis {
             span,
             counts: Counts::of(ops, class),
             primary_stream: primary_stream(ops, class, trace.ranks[rank].streams.len()),
-            collectives: collectives(ops, class, &exposed),
             communication: Communication::of(trace, rank, classes, &exposed, params),
             kernels: KernelSums::of(ops, class, whole.compute_ns()),
             busy,
@@ -168,27 +153,9 @@ fn primary_stream(ops: &OpTable, class: impl Fn(usize) -> Class, streams: usize)
     ran.max_by_key(|(stream, sum)| (*sum, std::cmp::Reverse(*stream))).map(|(stream, _)| stream)
 }
 
-fn collectives(
-    ops: &OpTable,
-    class: impl Fn(usize) -> Class,
-    exposed: &Coverage,
-) -> BTreeMap<Collective, CollectiveSum> {
-    let mut sums: BTreeMap<Collective, CollectiveSum> = BTreeMap::new();
-    for op in 0..ops.len() {
-        if let Class::Communication(kind) = class(op) {
-            let span = ops.span(op);
-            let sum = sums.entry(kind).or_default();
-            sum.count += 1;
-            sum.total_ns = sum.total_ns.saturating_add(span.len_ns());
-            sum.exposed_ns = sum.exposed_ns.saturating_add(exposed.within(span));
-        }
-    }
-    sums
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Rules;
+    use super::super::{Collective, CollectiveSum, Rules};
     use super::*;
     use crate::trace::testing::Fixture;
     use proptest::prelude::*;
@@ -218,7 +185,11 @@ mod tests {
         };
         assert_eq!(rank.whole, expected);
         assert_eq!((rank.busy.gaps(), rank.busy.gap(0)), (1, Some(Span::new(20, 30))));
-        assert_eq!(rank.collectives[&Collective::AllReduce], CollectiveSum { count: 1, total_ns: 10, exposed_ns: 6 });
+        let (kind, sums) = &rank.communication.by_kind[0];
+        assert_eq!(
+            (*kind, CollectiveSum::of(sums)),
+            (Collective::AllReduce, CollectiveSum { count: 1, total_ns: 10, exposed_ns: 6 })
+        );
         assert_eq!(rank.counts, Counts { kernels: 3, comm_kernels: 1, copies: 1, graphs: 0 });
         assert_eq!(trace.ranks[0].streams[rank.primary_stream.unwrap()].id, 7);
     }

@@ -72,6 +72,8 @@ pub struct Thresholds {
     pub tiny_message_wait_ns: i64,
     /// Collectives of one size beside compute this many times as long as those alone suffer from it.
     pub contention_ratio: f64,
+    /// Compute kernels beside communication take this much longer than alone, as a share of their time alone.
+    pub slower_beside_comm: f64,
     /// Compute from here on, with little exposed and idle, is healthy.
     pub healthy_compute_share: f64,
     /// Exposed communication, and idle time, below which a job is healthy.
@@ -161,6 +163,7 @@ impl Default for Thresholds {
             tiny_message_bytes: 64 << 10,
             tiny_message_wait_ns: 200_000,
             contention_ratio: 1.2,
+            slower_beside_comm: 0.10,
             healthy_compute_share: 0.85,
             healthy_loss_share: 0.05,
             attention_share: 0.03,

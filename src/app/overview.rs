@@ -232,7 +232,8 @@ pub fn number(row: &mut TableRow<'_, '_>, add: impl FnOnce(&mut Ui)) {
 
 fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
     ui.strong("Collectives");
-    if chosen.numbers.collectives.is_empty() {
+    let by_kind = &chosen.numbers.communication.by_kind;
+    if by_kind.is_empty() {
         ui.label(RichText::new("No communication kernels on this rank.").weak());
         return;
     }
@@ -254,7 +255,7 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
         }
     });
     head.body(|mut body| {
-        for (kind, sum) in &chosen.numbers.collectives {
+        for (kind, sum) in by_kind {
             body.row(24.0, |mut row| {
                 row.col(|ui| {
                     ui.label(kind.text());

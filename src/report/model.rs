@@ -311,7 +311,12 @@ impl RankReport {
             start_ns: numbers.span.start_ns,
             end_ns: numbers.span.end_ns,
             parts: numbers.whole,
-            collectives: numbers.collectives.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
+            collectives: numbers
+                .communication
+                .by_kind
+                .iter()
+                .map(|(kind, sums)| (kind.text(), CollectiveSum::of(sums)))
+                .collect(),
             families: numbers.kernels.families.clone(),
             fused: numbers.kernels.fused.iter().map(|(kind, sum)| (kind.text(), *sum)).collect(),
             overlaps: numbers.overlaps.sets.clone(),

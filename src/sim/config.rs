@@ -99,6 +99,8 @@ pub struct JobConfig {
     pub p2p_gbps: f64,
     /// Megabytes per gradient bucket.
     pub bucket_mb: f64,
+    /// Compute kernels that start while a collective runs take this much longer.
+    pub contention_factor: f64,
     /// Start the reduction of a bucket while backward still runs.
     pub overlap_comm: bool,
 
@@ -212,6 +214,7 @@ impl Default for JobConfig {
             large_message_gbps: 0.0,
             p2p_gbps: 80.0,
             bucket_mb: 25.0,
+            contention_factor: 1.0,
             overlap_comm: true,
             loader_ms: 40.0,
             loader_workers: 4,
@@ -322,6 +325,7 @@ impl JobConfig {
             ("data-factor", self.data_factor, 0.1, 100.0),
             ("host-factor", self.host_factor, 0.1, 100.0),
             ("clock-factor", self.clock_factor, 0.1, 100.0),
+            ("contention-factor", self.contention_factor, 1.0, 100.0),
             ("jitter", self.jitter, 0.0, 0.5),
         ] {
             if !(least..=most).contains(&value) {

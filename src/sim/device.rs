@@ -118,6 +118,14 @@ impl Device {
         &mut self.streams[role as usize]
     }
 
+    /// True when a collective occupies the device at `at_ns`, waiting for other ranks or moving data.
+    fn reduces_at(&self, at_ns: i64) -> bool {
+        let stream = &self.streams[Role::Reduce as usize];
+        let waits = matches!(stream.queue.front(), Some(Item::Op(Op { task: Task::Collective { arrived_ns, .. }, .. }))
+            if arrived_ns.is_some_and(|arrived| arrived <= at_ns));
+        waits || stream.free_ns > at_ns
+    }
+
     /// The earliest start among the work that has no end yet: `now_ns`, or the start of a collective that waits for
     /// other ranks.
     pub(super) fn earliest_start(&self, now_ns: i64) -> i64 {
@@ -256,7 +264,11 @@ impl Engine<'_> {
                     None => return false,
                 }
             }
-            _ => (start_ns, start_ns + self.duration_ns(rank, op.task)),
+            _ => {
+                let beside = matches!(op.task, Task::Kernel { .. }) && self.ranks[rank].device.reduces_at(start_ns);
+                let factor = if beside { self.cfg.contention_factor } else { 1.0 };
+                (start_ns, start_ns + (self.duration_ns(rank, op.task) as f64 * factor) as i64)
+            }
         };
         let stream = self.ranks[rank].device.stream(role);
         let stall_ns = if stream.gate_is_exchange && stream.free_ns > 0 { start_ns - stream.free_ns } else { 0 };

@@ -138,6 +138,18 @@ pub fn presets() -> Vec<Preset> {
             JobConfig { large_message_gbps: 8.0, comm_gbps: 48.0, ..healthy.clone() },
         ),
         job(
+            "contention",
+            "compute kernels take a third longer while gradients are reduced beside them",
+            JobConfig {
+                contention_factor: 1.33,
+                comm_gbps: 5.0,
+                bucket_mb: 4.0,
+                vocab: 2048,
+                micro_batches: 2,
+                ..healthy.clone()
+            },
+        ),
+        job(
             "cuda-graphs",
             "forward and backward run as a CUDA graph, recorded as one block",
             JobConfig { cuda_graphs: CudaGraphs::Blocks, ..healthy.clone() },

@@ -17,7 +17,7 @@ mod variant;
 pub use bandwidth::{Bandwidth, Contention};
 pub use messages::{Message, Sizes};
 pub use outliers::{Outlier, OutlierReason};
-pub use sums::{CommSums, VariantSum};
+pub use sums::{CollectiveSum, CommSums, VariantSum};
 pub use variant::{Algorithm, Protocol, Variant};
 
 use super::{Class, Classes, Collective, Coverage, Params};

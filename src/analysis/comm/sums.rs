@@ -37,6 +37,24 @@ pub struct CommSums {
     pub variants: Vec<VariantSum>,
 }
 
+/// The short form of [`CommSums`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CollectiveSum {
+    /// Kernels.
+    pub count: u64,
+    /// Sum of their durations in nanoseconds (they may overlap each other).
+    pub total_ns: i64,
+    /// Nanoseconds of them during which no compute kernel of the device ran.
+    pub exposed_ns: i64,
+}
+
+impl CollectiveSum {
+    /// Of these sums.
+    pub const fn of(sums: &CommSums) -> Self {
+        Self { count: sums.count, total_ns: sums.total_ns, exposed_ns: sums.exposed_ns }
+    }
+}
+
 /// Kernels with one algorithm and protocol in their name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct VariantSum {

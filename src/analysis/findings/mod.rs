@@ -7,6 +7,7 @@ mod calls;
 mod capture;
 mod comm;
 mod compute;
+mod contention;
 mod copies;
 mod efficiency;
 mod host;
@@ -237,6 +238,7 @@ impl Diagnosis {
         host::findings(&case, &mut findings);
         copies::findings(&case, &mut findings);
         compute::findings(&case, &mut findings);
+        findings.extend(contention::finding(&case, classes));
         steps::findings(&case, &mut findings);
         capture::findings(&case, &mut findings);
         tidy(&mut findings, case.scope.basis);

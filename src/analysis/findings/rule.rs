@@ -58,6 +58,8 @@ pub enum Rule {
     NoTensorCores,
     /// Kernels with too few blocks for the card.
     KernelsTooSmall,
+    /// Compute kernels take longer while a collective runs beside them.
+    ComputeContention,
     /// The forward pass runs twice.
     Recompute,
     /// Copies that no kernel hides.
@@ -340,6 +342,14 @@ impl Rule {
                 "Kernels are too small for the card",
                 "Raise the micro-batch (fewer accumulation steps, activation checkpointing to make room), pad odd sizes, or \
                  lower tensor parallelism, so that every kernel has more blocks than the card has multiprocessors.",
+            ),
+            Self::ComputeContention => row(
+                "R28",
+                Compute,
+                "Compute kernels are slower while communication runs beside them",
+                "Give NCCL fewer multiprocessors (NCCL_MAX_CTAS or NCCL_MAX_NCHANNELS) and see whether the step gets \
+                 shorter; use collectives that copy engines or the network carry out (NVLink SHARP, zero-copy user \
+                 buffers), and do not start more collectives at once than the link can take.",
             ),
             Self::Recompute => row(
                 "R27",
