@@ -168,8 +168,13 @@ impl Causes {
 
     /// The cause with the most time; `None` when there is none at all.
     pub fn largest(&self) -> Option<Cause> {
-        let with_time = Cause::ALL.into_iter().filter(|cause| self.of(*cause) > 0);
-        with_time.max_by_key(|cause| (self.of(*cause), std::cmp::Reverse(*cause)))
+        let mut best: (Option<Cause>, i64) = (None, 0);
+        for (cause, ns) in Cause::ALL.into_iter().zip(self.ns) {
+            if ns > best.1 {
+                best = (Some(cause), ns);
+            }
+        }
+        best.0
     }
 
     /// Causes with time, each with its nanoseconds, in the order of [`Cause::ALL`].

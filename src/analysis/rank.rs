@@ -110,11 +110,15 @@ impl RankAnalysis {
         if let Some(steps) = &mut numbers.steps {
             steps.add_causes(&numbers.idle);
         }
-        numbers.overlaps = Overlaps::of(trace, rank, &numbers, classes, &params.rules);
-        numbers.launches = Launches::of(trace, rank, &numbers, &params.thresholds);
-        numbers.ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
-        // The window shows these at once; what the other attribution gives is computed when it is asked for.
-        numbers.ranges.whole(trace, Attribution::Process);
+        // Three long passes that read what is there already and need nothing of each other.
+        (numbers.overlaps, numbers.launches, numbers.ranges) = std::thread::scope(|scope| {
+            let overlaps = scope.spawn(|| Overlaps::of(trace, rank, &numbers, classes, &params.rules));
+            let launches = scope.spawn(|| Launches::of(trace, rank, &numbers, &params.thresholds));
+            let ranges = Ranges::of(trace, rank, numbers.steps.as_ref(), false);
+            // The window shows these at once; what the other attribution gives is computed when it is asked for.
+            ranges.whole(trace, Attribution::Process);
+            (joined(overlaps), joined(launches), ranges)
+        });
         numbers
     }
 
@@ -122,6 +126,11 @@ impl RankAnalysis {
     pub fn partition(&self, window: Span) -> Partition {
         Partition::of(window, &self.busy, &self.without_compute, &self.comm, &self.exposed, &self.comm_alone)
     }
+}
+
+/// What a thread computed; its panic goes on here.
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl Counts {

@@ -83,7 +83,9 @@ impl Idle {
                 idle.cause.push(*cause);
             }
             if gap.start_ns >= first_ns {
-                idle.largest.push(own.largest().unwrap_or(Cause::Unknown));
+                // Nearly every gap has one cause.
+                let only = if let [(_, cause)] = pieces { Some(*cause) } else { own.largest() };
+                idle.largest.push(only.unwrap_or(Cause::Unknown));
             }
             sum += own;
         });
