@@ -48,6 +48,8 @@ const SMALL_SHARE: f32 = 0.38;
 const NARROWEST_PT: f32 = 232.0;
 /// Narrower windows, in points, have no room for the side panel beside the timeline.
 const BESIDE_FROM_PT: f32 = 520.0;
+/// Lower windows, in points, have no room for the overview of the capture.
+const MAP_FROM_PT: f32 = 240.0;
 /// Smallest and default height of the details panel, in points.
 const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
@@ -113,8 +115,17 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             });
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
-        timeline::show(ui, cx.workspace, cx.view, &mut caches.timeline, out);
+        lanes(ui, cx, &mut caches.timeline, out);
     });
+}
+
+/// Draws the overview of the capture and the lanes.
+pub fn lanes(ui: &mut Ui, cx: &Cx<'_>, cache: &mut timeline::Cache, out: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    if ui.available_height() >= MAP_FROM_PT {
+        timeline::minimap::show(ui, cx.workspace, cx.view, cache, out);
+    }
+    timeline::show(ui, cx.workspace, cx.view, cache, out);
 }
 
 /// Draws the side panel's content.

@@ -1,7 +1,7 @@
 //! Pictures without a display: the same view as the window's, laid out by a headless context, painted on the CPU.
 
 use super::cx::Cx;
-use super::frame::{SIDE_PT, side};
+use super::frame::{SIDE_PT, lanes, side};
 use super::panels::PanelCaches;
 use super::settings::Settings;
 use super::state::file_name;
@@ -120,7 +120,7 @@ impl Scene<'_> {
             });
         }
         CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
-            timeline::show(ui, self.workspace, self.state, &mut self.cache, &mut ignored);
+            lanes(ui, &cx, &mut self.cache, &mut ignored);
         });
     }
 }

@@ -6,9 +6,9 @@ use super::cx::{Chosen, Cx};
 use super::still_plot::{YAxis, bound_to_bars, still_plot};
 use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
-use crate::timeline::color::Palette;
+use crate::timeline::color::step_color;
 use crate::view::Command;
-use egui::{Color32, Label, RichText, Role, Stroke, Ui, WidgetInfo};
+use egui::{Label, RichText, Role, Stroke, Ui, WidgetInfo};
 use egui_plot::{Bar, BarChart, HLine, PlotPoint};
 
 /// Bars drawn at most.
@@ -64,7 +64,7 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     let bars = shown.iter().enumerate().map(|(bar, (_, step))| {
         let here = current.is_some_and(|current| current / per_bar == bar);
         let stroke = if here { Stroke::new(1.5, cx.palette.text) } else { Stroke::NONE };
-        Bar::new(bar as f64, step.window.len_ns() as f64).width(0.8).fill(color(step, cx.palette)).stroke(stroke)
+        Bar::new(bar as f64, step.window.len_ns() as f64).width(0.8).fill(step_color(step, cx.palette)).stroke(stroke)
     });
     let bars: Vec<Bar> = bars.collect();
     let median = all.typical.median_span_ns as f64;
@@ -114,15 +114,5 @@ pub fn kind(step: &Step) -> &'static str {
         Some(StepEdge::Outlier) => "outlier",
         None if step.typical => "",
         None => "not typical",
-    }
-}
-
-/// Colour of a step's bar.
-pub fn color(step: &Step, palette: &Palette) -> Color32 {
-    match step.edge {
-        Some(StepEdge::Outlier) => palette.sync,
-        Some(StepEdge::WarmUp | StepEdge::Cut) => palette.idle,
-        None if step.typical => palette.compute,
-        None => palette.compute.lerp_to_gamma(palette.panel, 0.4),
     }
 }

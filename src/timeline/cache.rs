@@ -6,6 +6,7 @@ use super::ease::Ease;
 use super::ink::call_inks;
 use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
+use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
 use super::select::Linked;
 use super::sight::Sight;
@@ -27,6 +28,8 @@ pub struct Cache {
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
     pub(super) pointer_ns: Option<f64>,
+    pub(super) map_drag: Option<MapDrag>,
+    pub(super) map_work: Option<Work>,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -65,6 +68,7 @@ impl Cache {
             self.rows.retain(|key, _| key.doc() < same);
             self.linked = None;
             self.drag = None;
+            (self.map_drag, self.map_work) = (None, None);
             self.clicks = Clicks::default();
         }
         self.docs.extend(workspace.docs.iter().skip(same).map(DocCache::of));

@@ -1,7 +1,7 @@
 //! Every colour of the product.
 
 use super::ink::Ink;
-use crate::analysis::{Cause, Family};
+use crate::analysis::{Cause, Family, Step, StepEdge};
 use crate::view::Theme;
 use egui::Color32;
 
@@ -104,6 +104,16 @@ impl Palette {
     /// Colour of a family of compute kernels.
     pub fn family(&self, family: Family) -> Color32 {
         self.families.get(family as usize).copied().unwrap_or(self.compute)
+    }
+}
+
+/// Colour of a step's bar.
+pub fn step_color(step: &Step, palette: &Palette) -> Color32 {
+    match step.edge {
+        Some(StepEdge::Outlier) => palette.sync,
+        Some(StepEdge::WarmUp | StepEdge::Cut) => palette.idle,
+        None if step.typical => palette.compute,
+        None => palette.compute.lerp_to_gamma(palette.panel, 0.4),
     }
 }
 

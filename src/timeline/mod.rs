@@ -23,6 +23,7 @@ mod label;
 mod lanes;
 mod layout;
 mod marks;
+pub mod minimap;
 mod overlay;
 mod paint;
 mod row;
@@ -99,8 +100,13 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
 }
 
+/// Width of the lane names in a timeline of `width_pt`.
+fn gutter_width_pt(width_pt: f32) -> f32 {
+    GUTTER_PT.0.min(width_pt * GUTTER_PT.1).round()
+}
+
 fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, rect: Rect, px_per_pt: f32) -> Frame<'a> {
-    let gutter_pt = GUTTER_PT.0.min(rect.width() * GUTTER_PT.1).round();
+    let gutter_pt = gutter_width_pt(rect.width());
     let top_pt = rect.top() + RULER_PT;
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(layout, rect.bottom() - top_pt));
     Frame {

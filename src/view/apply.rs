@@ -24,6 +24,7 @@ impl ViewState {
                 self.go(self.viewport.zoomed(*at_ns, *factor), Move::Zoom, workspace);
             }
             Command::Show(span) => self.go(Viewport::of(*span), Move::Jump, workspace),
+            Command::ZoomTo(span) => self.go(Viewport::of(*span), Move::Zoom, workspace),
             Command::ShowAll => {
                 self.go(Viewport::fitted(workspace.span().unwrap_or_default()), Move::Jump, workspace);
             }

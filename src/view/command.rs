@@ -20,6 +20,8 @@ pub enum Command {
     },
     /// Shows exactly this span (axis time).
     Show(Span),
+    /// Shows exactly this span (axis time) while it is being drawn: a whole drag is one entry of the history.
+    ZoomTo(Span),
     /// Shows everything.
     ShowAll,
     /// Zooms to the selected item or span.

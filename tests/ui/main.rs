@@ -9,6 +9,7 @@ mod harness;
 mod job;
 mod loading;
 mod mfu;
+mod minimap;
 mod panels;
 mod pictures;
 mod ranges;

@@ -3,11 +3,11 @@
 use crate::analysis::{Loss, Mfu, Step};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::parts::hatch;
-use crate::app::step_chart::{self, one_per_bar};
+use crate::app::step_chart::one_per_bar;
 use crate::app::still_plot::{YAxis, bound_to_bars, still_plot};
 use crate::app::verdict::color;
 use crate::format;
-use crate::timeline::color::Palette;
+use crate::timeline::color::{Palette, step_color};
 use crate::view::Command;
 use egui::{Align, Color32, Label, Layout, Rect, RichText, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::{Bar, BarChart, HLine};
@@ -34,7 +34,7 @@ fn plot(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, mfu: &Mfu, shown: &[(usiz
         .iter()
         .enumerate()
         .map(|(at, (_, step))| {
-            let fill = step_chart::color(step, cx.palette);
+            let fill = step_color(step, cx.palette);
             Bar::new(at as f64, percent(step)).width(0.8).fill(fill).stroke(Stroke::NONE)
         })
         .collect();
