@@ -235,9 +235,9 @@ fn add_work(facts: &mut Facts, doc: &Doc, thread: usize, at: u32) {
     for (rank, numbers) in own {
         if let Some(range) = numbers.ranges.projection_of(trace, Attribution::Process, thread, at) {
             let text = format!(
-                "{} from first start to last end, {} operations, {}",
+                "{} from first start to last end, {}, {}",
                 format::duration(range.gpu.len_ns()),
-                format::count(u64::from(range.ops)),
+                format::counted(u64::from(range.ops), "operation", "operations"),
                 rank_text(trace, rank),
             );
             facts.add("On the GPU", text);
@@ -334,7 +334,7 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     if step.range != step.window {
         facts.add("NVTX range", format::duration(step.range.len_ns()));
     }
-    facts.add("Launched on its stream", format!("{} operations", format::count(step.gpu_ops)));
+    facts.add("Launched on its stream", format::counted(step.gpu_ops, "operation", "operations"));
     Some(facts)
 }
 

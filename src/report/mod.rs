@@ -20,7 +20,7 @@ mod table;
 mod text;
 mod verdict;
 
-pub use form::{Form, Picture, SaveError, check_target};
+pub use form::{Form, Picture, SaveError, TableForm, check_target};
 pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;

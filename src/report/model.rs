@@ -162,6 +162,19 @@ pub struct RankReport {
     pub verdict: VerdictReport,
 }
 
+impl RankReport {
+    /// How much it ran, in words.
+    pub(super) fn counts_text(&self) -> String {
+        format!(
+            "{} ({} communication), {}, {}",
+            format::counted(self.kernels, "kernel", "kernels"),
+            format::count(self.comm_kernels),
+            format::counted(self.copies, "copy or fill", "copies and fills"),
+            format::counted(self.graphs, "graph block", "graph blocks"),
+        )
+    }
+}
+
 /// A kernel with its count and time.
 #[derive(Debug, Serialize)]
 pub struct NamedSum {

@@ -48,11 +48,8 @@ fn rank_text(rank: &RankReport) -> String {
     let mut text =
         format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
     text.push_str(&format!(
-        "  {} kernels ({} communication), {} copies and fills, {} graph blocks, primary stream {}\n",
-        format::count(rank.kernels),
-        format::count(rank.comm_kernels),
-        format::count(rank.copies),
-        format::count(rank.graphs),
+        "  {}, primary stream {}\n",
+        rank.counts_text(),
         rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
     ));
     text.push_str(&rank.verdict.headline());
