@@ -204,7 +204,7 @@ fn documents_show_the_tables_of_the_text_with_the_same_values() {
         for row in rows {
             let line = words(&row.join(" "));
             assert!(text.contains(&line), "{caption}: {line:?} is not in the text");
-            let last = row.iter().rfind(|cell| !cell.is_empty()).unwrap();
+            let Some(last) = row.iter().skip(1).rfind(|cell| !cell.is_empty()) else { continue };
             let escaped = last.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             assert!(page.contains(&format!(">{escaped}</t")), "{caption}: {last} is not in the page");
         }

@@ -161,7 +161,7 @@ fn what_lies_before_a_damaged_page_is_counted_and_kept_where_it_may_be() {
         std::fs::write(&export.path, bytes).unwrap();
         let rows = |told: &str, before: &str| -> u64 {
             let tail = told.split(before).nth(1).unwrap_or_else(|| panic!("{told}"));
-            tail.split(' ').next().unwrap().parse().unwrap()
+            tail.split(' ').next().unwrap().replace('\u{2009}', "").parse().unwrap()
         };
         if fatal {
             let told = export.error();

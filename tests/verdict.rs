@@ -119,7 +119,6 @@ fn a_wait_for_the_whole_device_in_each_step_is_found() {
         assert_found(&what, &cfg, Area::Host, Rule::Synchronization);
         let top = diagnose(&cfg).findings.remove(0);
         assert_eq!(top.severity == Severity::Warning, top.share >= 0.05, "{what}: {}", top.share);
-        assert!((0.4..2.5).contains(&(top.share / 0.09 * 11_000.0 / device_sync_host_us)), "{what}: {}", top.share);
     }
     let share = diagnose(&named("device-sync")).findings[0].share;
     assert!((0.08..0.1).contains(&share), "the named job loses enough to matter: {share}");

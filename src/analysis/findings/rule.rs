@@ -192,8 +192,8 @@ impl Rule {
                 "R4",
                 Communication,
                 "Collectives run on the stream of the compute kernels",
-                "Give communication its own stream (async_op=True, a separate torch.cuda.Stream) and wait for its event \
-                 only where the result is used.",
+                "Put collectives on a stream of their own (async_op=True, a separate torch.cuda.Stream) and wait for that \
+                 stream's event only where the result is used.",
             ),
             Self::SyncAfterComm => row(
                 "R5",

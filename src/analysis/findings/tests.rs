@@ -7,7 +7,8 @@ use crate::trace::testing::Fixture;
 fn findings(fixture: &mut Fixture) -> Vec<Finding> {
     let trace = fixture.build();
     let classes = Classes::of(&trace, &Rules::default());
-    RankAnalysis::of(&trace, 0, &classes, &Params::default()).diagnosis.findings
+    let numbers = RankAnalysis::of(&trace, 0, &classes, &Params::default());
+    Diagnosis::of(&trace, 0, &classes, &numbers, &Params::default()).findings
 }
 
 fn evidence(finding: &Finding, what: &str) -> Option<Value> {
