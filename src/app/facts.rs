@@ -5,7 +5,7 @@
 
 use crate::analysis::{Attribution, Class, GapReport, Message, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
-use crate::report::Gap;
+use crate::report::{self, Gap};
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::{Span, share};
 use crate::view::{Doc, Item, RankId, Workspace};
@@ -330,6 +330,9 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
         facts.add(part.text(), format!("{} ns  ({of_step})", format::integer(part.of(&step.parts))));
     }
     facts.add("Note", step_note(step));
+    if step.empty_before > 0 {
+        facts.add("Its window", report::empty_ranges_text(step.empty_before));
+    }
     facts.add("Rank", rank_text(&doc.trace, rank));
     if step.range != step.window {
         facts.add("NVTX range", format::duration(step.range.len_ns()));

@@ -264,7 +264,7 @@ pub struct CaptureHelp {
 
 /// A whole number that fits.
 fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "write a whole number")
+    text.parse().ok().ok_or("write a whole number")
 }
 
 /// A whole number of at least 1 that fits.

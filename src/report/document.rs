@@ -219,7 +219,7 @@ fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
     let row = |step: &StepReport| {
         let mut cells = vec![name(&step.name), format::duration(step.parts.span_ns)];
         cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
-        cells.push(step_note(step.edge, step.typical).to_owned());
+        cells.push(step_note(step));
         cells
     };
     let mut head = vec!["Step", "Window"];

@@ -114,7 +114,7 @@ impl RangesReport {
         let mut rows = tree.rows();
         // Documents drop plain spaces at the start of a cell, and with them who is inside whom.
         for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
-            let depth = name.len() - name.trim_start_matches(' ').len();
+            let depth = name.chars().take_while(|c| *c == ' ').count();
             name.replace_range(..depth, &"\u{a0}".repeat(depth));
         }
         let caption = rows.first().and_then(|row| row.first()).cloned().unwrap_or_default();
