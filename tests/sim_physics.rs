@@ -323,7 +323,7 @@ fn an_impossible_job_is_refused_with_the_field_that_is_wrong() {
     refused(JobConfig { heads: 7, ..cfg() }, "heads");
     refused(JobConfig { host_us: f64::NAN, ..cfg() }, "host_us");
     refused(JobConfig { stragglers: vec![2], ..cfg() }, "stragglers");
-    refused(JobConfig { clock_offset_ms: vec![0.0; 3], ..cfg() }, "clock_offset-ms");
+    refused(JobConfig { clock_offset_ms: vec![0.0; 3], ..cfg() }, "clock_offset_ms");
     refused(JobConfig { one_file: true, drift_ppm: vec![1.0], ..cfg() }, "one_file");
     let old = stepscope::sim::SchemaVersion::V2023_4;
     refused(JobConfig { cuda_graphs: CudaGraphs::Blocks, schema: old, ..cfg() }, "cuda_graphs");
