@@ -63,6 +63,11 @@ pub fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
+/// A count with what it counts, in the form that fits: `1 step`, `2 steps`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
 /// A whole number that may be negative: `-12 345` with thin spaces.
 pub fn integer(n: i64) -> String {
     grouped(&n.to_string())
@@ -270,6 +275,15 @@ mod tests {
         assert_eq!(count(12), "12");
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
+    }
+
+    #[test]
+    fn one_thing_is_no_plural() {
+        let steps = |n| counted(n, "step", "steps");
+        assert_eq!(
+            (steps(0), steps(1), steps(1_200)),
+            ("0 steps".into(), "1 step".into(), "1\u{2009}200 steps".into())
+        );
     }
 
     #[test]

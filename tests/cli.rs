@@ -52,6 +52,28 @@ fn report_as_json_has_the_documented_keys() {
 }
 
 #[test]
+fn one_of_a_thing_is_no_plural() {
+    let folder = TempDir::new().unwrap();
+    stepscope(folder.path())
+        .args(["demo", "--ranks", "1", "--steps", "2", "--set", "layers=1", "-o", "job"])
+        .assert()
+        .success();
+    let plural = regex::Regex::new(
+        r"(?m)(^|[^\d\u{2009}.,])1 (GPUs|kernels|copies|graph blocks|operations|calls|gaps|exposed spans|collectives|steps|estimated steps|typical steps|launching calls|times)\b",
+    )
+    .unwrap();
+    for (command, more) in
+        [("report", None), ("report", Some("--markdown")), ("report", Some("--html")), ("info", None)]
+    {
+        let output = stepscope(folder.path()).args([command, "job/rank0.sqlite"]).args(more).output().unwrap();
+        let text = stdout(&output);
+        let found: Vec<&str> = plural.find_iter(&text).map(|found| found.as_str()).collect();
+        assert!(found.is_empty(), "{command} {more:?}: {found:?}");
+        assert!(command == "info" || text.contains("1 GPU, as given"), "{command} {more:?}");
+    }
+}
+
+#[test]
 fn two_runs_print_the_same_bytes() {
     let (folder, exports) = job();
     let run = || stepscope(folder.path()).arg("report").args(&exports).output().unwrap();
@@ -76,6 +98,8 @@ fn info_names_what_is_in_the_file() {
 fn errors_go_to_standard_error_with_code_two() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("note.txt"), "hello").unwrap();
+    std::fs::write(folder.path().join("zero.toml"), "comm_gbps = 0.0\n").unwrap();
+    std::fs::write(folder.path().join("odd.toml"), "stepz = 3\n").unwrap();
     let cases: &[(&[&str], &str)] = &[
         (&["report"], "nsys export --type sqlite"),
         (&["info"], "which export"),
@@ -88,6 +112,23 @@ fn errors_go_to_standard_error_with_code_two() {
         (&["render", "--size", "12", "-o", "x.png"], "--size"),
         (&["demo"], "-o"),
         (&["demo", "--set", "nonsense=1", "-o", "x"], "nonsense"),
+        (&["demo", "--ranks", "0", "-o", "x"], "--ranks must be 1 to 1024"),
+        (&["demo", "--ranks", "x", "-o", "x"], "write a whole number"),
+        (&["demo", "--kernels", "0", "-o", "x"], "1 or more"),
+        (&["demo", "--set", "comm_gbps=0", "-o", "x"], "--set comm_gbps must be"),
+        (&["demo", "--set", "comm-gbps=0", "-o", "x"], "--set comm-gbps must be"),
+        (&["demo", "--set", "step-z=3", "-o", "x"], "unknown setting `step-z` (stepscope demo --list"),
+        (&["demo", "--config", "zero.toml", "-o", "x"], "zero.toml: comm_gbps must be"),
+        (&["demo", "--config", "odd.toml", "-o", "x"], "odd.toml: unknown setting `stepz`"),
+        (
+            &["demo", "--scenario", "straggler-compute", "--ranks", "1", "-o", "x"],
+            "set by --scenario straggler-compute",
+        ),
+        (&["demo", "-o", "note.txt"], "note.txt is a file"),
+        (&["stats", "note.txt", "-o", "x.html"], "use .txt, .csv or .json"),
+        (&["stats", "note.txt", "-o", "note.txt"], "is no report of stepscope"),
+        (&["stats", "note.txt", "-o", "."], "is a folder"),
+        (&["report", "note.txt", "--json", "-o", "."], "is a folder"),
         (&["bench"], "which export"),
         (&["nosuchcommand"], "no command nosuchcommand"),
         (&["report", "note.txt", "./note.txt"], "given twice"),

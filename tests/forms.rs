@@ -168,6 +168,49 @@ fn markdown_is_a_document_with_tables() {
     }
 }
 
+/// Cells of the rows of a Markdown table, as they are shown.
+fn cells(line: &str) -> Vec<String> {
+    let shown = line.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let bare = shown.trim_matches(['|', ' ']).replace("\\|", "\u{1}").replace('\\', "");
+    bare.split('|').map(|cell| cell.replace('\u{1}', "|").trim().to_owned()).collect()
+}
+
+#[test]
+fn documents_show_the_tables_of_the_text_with_the_same_values() {
+    let folder = TempDir::new().unwrap();
+    stepscope(folder.path())
+        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
+        .assert()
+        .success();
+    let export = folder.path().join("job/rank0.sqlite");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: BTreeSet<String> = fine(&folder, &export, &[]).lines().map(words).collect();
+    let (markdown, page) = (fine(&folder, &export, &["--markdown"]), fine(&folder, &export, &["--html"]));
+    assert!(!markdown.contains("```") && !page.contains("<pre"), "tables are no aligned text");
+    well_formed(&page);
+    for (caption, least) in [
+        ("What costs MFU", 1),
+        ("The same step by every convention", 10),
+        ("Communication by kind and by stream", 2),
+        ("NVTX ranges, mean of", 5),
+        ("Latency and queue time", 2),
+        ("CUDA calls", 5),
+        ("Waiting for the GPU", 1),
+        ("The longest waits", 1),
+    ] {
+        let lines = markdown.lines().skip_while(|line| !line.starts_with(caption)).skip(2);
+        let rows: Vec<Vec<String>> = lines.take_while(|line| line.starts_with('|')).skip(2).map(cells).collect();
+        assert!(rows.len() >= least, "{caption}: {rows:?}");
+        for row in rows {
+            let line = words(&row.join(" "));
+            assert!(text.contains(&line), "{caption}: {line:?} is not in the text");
+            let Some(last) = row.iter().skip(1).rfind(|cell| !cell.is_empty()) else { continue };
+            let escaped = last.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            assert!(page.contains(&format!(">{escaped}</t")), "{caption}: {last} is not in the page");
+        }
+    }
+}
+
 #[test]
 fn a_file_gets_the_form_of_its_ending_and_only_reports_are_replaced() {
     let (folder, export) = job();

@@ -127,7 +127,25 @@ fn a_damaged_page_stops_the_load_only_where_sums_would_be_wrong() {
     bytes[100..4096].fill(0xAA);
     std::fs::write(&export.path, bytes).unwrap();
     let told = export.error();
-    assert!(told.contains("cannot be opened as an SQLite database") && told.contains("malformed"), "{told}");
+    assert!(told.contains("its schema (the table sqlite_master") && told.contains("malformed"), "{told}");
+}
+
+#[test]
+fn a_damaged_schema_is_told_without_the_statement_that_met_it() {
+    let broken = |sql: &str| {
+        Export::made(&format!(
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '{sql}' WHERE name = 'StringIds'"
+        ))
+    };
+    for sql in ["CREATE TABLE StringIds(((", "", "nonsense ".repeat(400).as_str()] {
+        let export = broken(sql);
+        let told = export.error();
+        assert!(told.starts_with(&export.path.display().to_string()), "{told}");
+        assert!(told.contains("is damaged: its schema (the table sqlite_master"), "{told}");
+        assert!(told.contains("export again: `nsys export --type sqlite"), "{told}");
+        assert!(!told.contains("SELECT") && !told.contains("PRAGMA"), "{told}");
+        assert!(told.len() < 420 + 3 * export.path.display().to_string().len(), "{told}");
+    }
 }
 
 #[test]
@@ -143,7 +161,7 @@ fn what_lies_before_a_damaged_page_is_counted_and_kept_where_it_may_be() {
         std::fs::write(&export.path, bytes).unwrap();
         let rows = |told: &str, before: &str| -> u64 {
             let tail = told.split(before).nth(1).unwrap_or_else(|| panic!("{told}"));
-            tail.split(' ').next().unwrap().parse().unwrap()
+            tail.split(' ').next().unwrap().replace('\u{2009}', "").parse().unwrap()
         };
         if fatal {
             let told = export.error();

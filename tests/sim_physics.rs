@@ -321,10 +321,10 @@ fn an_impossible_job_is_refused_with_the_field_that_is_wrong() {
     refused(JobConfig { ranks: 0, ..cfg() }, "ranks");
     refused(JobConfig { ranks: 3, pp: 2, ..cfg() }, "pp");
     refused(JobConfig { heads: 7, ..cfg() }, "heads");
-    refused(JobConfig { host_us: f64::NAN, ..cfg() }, "host-us");
+    refused(JobConfig { host_us: f64::NAN, ..cfg() }, "host_us");
     refused(JobConfig { stragglers: vec![2], ..cfg() }, "stragglers");
-    refused(JobConfig { clock_offset_ms: vec![0.0; 3], ..cfg() }, "clock-offset-ms");
-    refused(JobConfig { one_file: true, drift_ppm: vec![1.0], ..cfg() }, "one-file");
+    refused(JobConfig { clock_offset_ms: vec![0.0; 3], ..cfg() }, "clock_offset_ms");
+    refused(JobConfig { one_file: true, drift_ppm: vec![1.0], ..cfg() }, "one_file");
     let old = stepscope::sim::SchemaVersion::V2023_4;
-    refused(JobConfig { cuda_graphs: CudaGraphs::Blocks, schema: old, ..cfg() }, "cuda-graphs");
+    refused(JobConfig { cuda_graphs: CudaGraphs::Blocks, schema: old, ..cfg() }, "cuda_graphs");
 }

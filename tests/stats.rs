@@ -430,3 +430,37 @@ fn a_capture_without_what_a_report_needs_says_how_to_record_it() {
     let csv = run(&folder, &path, &["-f", "csv", "-r", "nvtx_sum"]);
     assert_eq!(csv.lines().nth(1), Some("100,40,1,40,40,40,40,0,PushPop,\"a \"\"b\"\", c\""));
 }
+
+#[test]
+fn tables_go_to_a_file_in_the_form_of_its_ending_and_replace_only_their_like() {
+    let folder = TempDir::new().unwrap();
+    stepscope(folder.path())
+        .args(["demo", "--ranks", "1", "--steps", "2", "--set", "layers=1", "-o", "job"])
+        .assert()
+        .success();
+    let run = |more: &[&str]| {
+        let args = ["stats", "job/rank0.sqlite", "-r", "cuda_gpu_kern_sum"];
+        stepscope(folder.path()).args(args).args(more).output().unwrap()
+    };
+    let printed = |form: &str| String::from_utf8(run(&["--format", form]).stdout).unwrap();
+    for (name, form, title) in [("a.csv", "csv", true), ("a.txt", "text", true), ("a.json", "json", false)] {
+        for _again in 0..2 {
+            let output = run(&["-o", name]);
+            assert!(output.status.success() && output.stdout.is_empty(), "{name}: {output:?}");
+            let written = std::fs::read_to_string(folder.path().join(name)).unwrap();
+            let title = if title { "# stepscope stats\n" } else { "" };
+            assert_eq!(written, format!("{title}{}", printed(form)), "{name}");
+        }
+    }
+    // The flag goes before the ending.
+    assert!(run(&["-f", "json", "-o", "a.csv"]).status.success());
+    assert!(std::fs::read_to_string(folder.path().join("a.csv")).unwrap().starts_with('{'));
+    assert_eq!(String::from_utf8(run(&["-f", "csv", "-o", "-"]).stdout).unwrap(), printed("csv"));
+    assert!(!folder.path().join("-").exists());
+    let other = "Time (%),Total Time (ns)\n";
+    std::fs::write(folder.path().join("nsys.csv"), other).unwrap();
+    assert_eq!(run(&["-o", "nsys.csv"]).status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(folder.path().join("nsys.csv")).unwrap(), other);
+    let lost = run(&["-o", "none/a.csv"]);
+    assert!(String::from_utf8(lost.stderr).unwrap().contains("there is no folder none"));
+}

@@ -129,6 +129,19 @@ fn kernels_slower_beside_communication_are_found() {
 }
 
 #[test]
+fn a_wait_for_the_whole_device_in_each_step_is_found() {
+    for device_sync_host_us in [5_500.0, 11_000.0, 22_000.0] {
+        let cfg = JobConfig { device_sync_host_us, ..named("device-sync") };
+        let what = format!("{device_sync_host_us} us");
+        assert_found(&what, &cfg, Area::Host, Rule::Synchronization);
+        let top = diagnose(&cfg).findings.remove(0);
+        assert_eq!(top.severity == Severity::Warning, top.share >= 0.05, "{what}: {}", top.share);
+    }
+    let share = diagnose(&named("device-sync")).findings[0].share;
+    assert!((0.08..0.1).contains(&share), "the named job loses enough to matter: {share}");
+}
+
+#[test]
 fn many_small_kernels_are_found() {
     for tiny_kernels in [60, 120, 240] {
         let cfg = JobConfig { tiny_kernels, ..named("tiny-kernels") };

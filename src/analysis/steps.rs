@@ -44,6 +44,9 @@ pub struct Step {
     pub window: Span,
     /// Operations of the primary stream launched during the range.
     pub gpu_ops: u64,
+    /// Ranges between the step before and this one that launched nothing on the GPU, as when it was not recorded yet:
+    /// their time belongs to this window.
+    pub empty_before: u64,
     /// The window's five parts.
     pub parts: Partition,
     /// Its idle part by cause.
@@ -120,9 +123,13 @@ impl Steps {
         let (before, work) = primary_work(trace, rank, stream, &ranges, first_start_ns);
         let mut boundary_ns = before.map_or(first_start_ns, |end_ns| end_ns.max(first_start_ns));
         let mut steps = Vec::with_capacity(work.len());
+        let mut empty_before = 0;
         for (range, work) in family.ranges.into_iter().zip(work) {
             // A range that launched nothing on the primary stream owns no GPU time.
-            let Some(last_end_ns) = work.last_end_ns else { continue };
+            let Some(last_end_ns) = work.last_end_ns else {
+                empty_before += 1;
+                continue;
+            };
             let window = Span::new(boundary_ns, boundary_ns.max(last_end_ns));
             boundary_ns = window.end_ns;
             steps.push(Step {
@@ -131,6 +138,7 @@ impl Steps {
                 range: range.span,
                 window,
                 gpu_ops: work.gpu_ops,
+                empty_before: std::mem::take(&mut empty_before),
                 parts: numbers.partition(window),
                 causes: Causes::default(),
                 typical: false,
@@ -152,6 +160,7 @@ impl Steps {
                 range: window.span,
                 window: window.span,
                 gpu_ops: window.gpu_ops,
+                empty_before: 0,
                 parts: numbers.partition(window.span),
                 causes: Causes::default(),
                 typical: false,
@@ -324,6 +333,20 @@ mod tests {
         fixture.range("step 2", 1, 60, 90).launched("gemm", 7, 1, 61, 70, 80);
         let steps = steps_of(&fixture.build(), &StepOptions::default()).unwrap();
         assert_eq!(steps.steps[0].window, Span::new(40, 50));
+    }
+
+    #[test]
+    fn ranges_that_launched_nothing_lie_in_the_window_of_the_next_step_and_are_counted() {
+        let mut fixture = Fixture::new();
+        fixture.range("step 0", 1, 0, 100).range("step 1", 1, 100, 200);
+        for step in 2..5 {
+            let start = step * 100;
+            fixture.range(&format!("step {step}"), 1, start, start + 100);
+            fixture.launched("gemm", 7, 1, start + 1, start + 10, start + 90);
+        }
+        let steps = steps_of(&fixture.build(), &StepOptions::default()).unwrap();
+        assert_eq!((steps.steps[0].number, steps.steps[0].window), (Some(2), Span::new(0, 290)));
+        assert_eq!(steps.steps.iter().map(|step| step.empty_before).collect::<Vec<_>>(), [2, 0, 0]);
     }
 
     #[test]

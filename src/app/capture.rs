@@ -63,13 +63,13 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
         let pid = trace.processes.get(rank.process).map_or(0, |process| process.pid);
         let counts = numbers.counts;
         let text = format!(
-            "process {pid}, device {}, {} kernels ({} communication), {} copies and fills, {} graph blocks, {} streams",
+            "process {pid}, device {}, {} ({} communication), {}, {}, {}",
             rank.device,
-            format::count(counts.kernels),
+            format::counted(counts.kernels, "kernel", "kernels"),
             format::count(counts.comm_kernels),
-            format::count(counts.copies),
-            format::count(counts.graphs),
-            rank.streams.len(),
+            format::counted(counts.copies, "copy or fill", "copies and fills"),
+            format::counted(counts.graphs, "graph block", "graph blocks"),
+            format::counted(rank.streams.len() as u64, "stream", "streams"),
         );
         ui.label(RichText::new(text).small().weak());
     }

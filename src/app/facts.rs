@@ -5,7 +5,7 @@
 
 use crate::analysis::{Attribution, Class, GapReport, Message, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
-use crate::report::Gap;
+use crate::report::{self, Gap};
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::{Span, share};
 use crate::view::{Doc, Item, RankId, Workspace};
@@ -235,9 +235,9 @@ fn add_work(facts: &mut Facts, doc: &Doc, thread: usize, at: u32) {
     for (rank, numbers) in own {
         if let Some(range) = numbers.ranges.projection_of(trace, Attribution::Process, thread, at) {
             let text = format!(
-                "{} from first start to last end, {} operations, {}",
+                "{} from first start to last end, {}, {}",
                 format::duration(range.gpu.len_ns()),
-                format::count(u64::from(range.ops)),
+                format::counted(u64::from(range.ops), "operation", "operations"),
                 rank_text(trace, rank),
             );
             facts.add("On the GPU", text);
@@ -330,11 +330,14 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
         facts.add(part.text(), format!("{} ns  ({of_step})", format::integer(part.of(&step.parts))));
     }
     facts.add("Note", step_note(step));
+    if step.empty_before > 0 {
+        facts.add("Its window", report::empty_ranges_text(step.empty_before));
+    }
     facts.add("Rank", rank_text(&doc.trace, rank));
     if step.range != step.window {
         facts.add("NVTX range", format::duration(step.range.len_ns()));
     }
-    facts.add("Launched on its stream", format!("{} operations", format::count(step.gpu_ops)));
+    facts.add("Launched on its stream", format::counted(step.gpu_ops, "operation", "operations"));
     Some(facts)
 }
 

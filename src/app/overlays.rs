@@ -5,6 +5,7 @@ use super::icon;
 use super::keys;
 use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
+use crate::format;
 use crate::view::Command;
 use crate::view::shortcuts::{Group, SHORTCUTS};
 use egui::{Button, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
@@ -65,7 +66,7 @@ fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) 
             ui.ctx().copy_text(format!("{}\n{}", notice.title, notice.message));
         }
         if others > 0 {
-            let text = format!("{others} more {}", if others == 1 { "message" } else { "messages" });
+            let text = format::counted(others as u64, "more message", "more messages");
             ui.label(RichText::new(text).weak());
         }
     });

@@ -113,8 +113,8 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comman
     let mut columns = vec![measured("GPU span", whole, chosen.numbers.span), here];
     if let Some(steps) = chosen.steps() {
         let tip = format!(
-            "Mean over the {} typical steps: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
-            format::count(steps.typical.count),
+            "Mean over {}: those within 20 % of the median, {}. Warm-up, cut steps and outliers are left out.",
+            format::counted(steps.typical.count, "typical step", "typical steps"),
             format::duration(steps.typical.median_span_ns),
         );
         let title = if steps.estimated { "Estimated step" } else { "Typical step" };

@@ -36,7 +36,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let warnings = warning_count(cx);
     if warnings > 0 {
         ui.separator();
-        let text = format!("{} {}", format::count(warnings), if warnings == 1 { "warning" } else { "warnings" });
+        let text = format::counted(warnings, "warning", "warnings");
         let response = ui.link(RichText::new(text).small().color(cx.palette.warning));
         if response.on_hover_text("What was odd about the file").clicked() {
             out.push(Command::ShowPanel(Panel::Capture));

@@ -27,13 +27,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     ui.horizontal(|ui| {
         ui.strong("Step time");
         let outliers = steps.steps.iter().filter(|step| step.edge == Some(StepEdge::Outlier)).count();
+        let (one, many) = if steps.estimated { ("estimated step", "estimated steps") } else { ("step", "steps") };
         let text = format!(
-            "{} {}steps, median {}, {} {}",
-            format::count(steps.steps.len() as u64),
-            if steps.estimated { "estimated " } else { "" },
+            "{}, median {}, {}",
+            format::counted(steps.steps.len() as u64, one, many),
             format::duration(steps.typical.median_span_ns),
-            format::count(outliers as u64),
-            if outliers == 1 { "outlier" } else { "outliers" },
+            format::counted(outliers as u64, "outlier", "outliers"),
         );
         let tip = if steps.estimated {
             "No range marks the steps: they were guessed from kernels that repeat."

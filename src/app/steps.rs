@@ -229,6 +229,7 @@ mod tests {
             range: window,
             window,
             gpu_ops: 1,
+            empty_before: 0,
             parts,
             causes: crate::analysis::Causes::default(),
             typical: true,

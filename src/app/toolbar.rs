@@ -63,7 +63,7 @@ fn step(ui: &mut Ui, cx: &Cx<'_>, place: bool, out: &mut Vec<Command>) {
             out.push(Command::ShowStep(chosen.id, at as u32));
         }
     } else {
-        let text = format!("{} {}", format::count(count as u64), if count == 1 { "step" } else { "steps" });
+        let text = format::counted(count as u64, "step", "steps");
         ui.label(text).on_hover_text("Steps of the rank. Zoom in or select one to see its name.");
     }
     if icons::button(ui, at + 1 < count, Icon::Next, "Next step", "Next step (])").clicked() {

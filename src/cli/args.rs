@@ -4,6 +4,7 @@ use crate::record::{Framework, Launcher, Question, Range};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Shows where a GPU training step went, from Nsight Systems SQLite exports.
 ///
@@ -94,11 +95,15 @@ pub struct Stats {
     /// Report to print, with settings behind colons; may be given many times. Without it all are printed.
     #[arg(short, long = "report", value_name = "NAME[:SETTING...]", value_delimiter = ',')]
     pub reports: Vec<String>,
-    /// Form of the tables.
-    #[arg(short, long, value_enum, default_value = "text")]
-    pub format: StatsFormat,
+    /// Form of the tables; unless given, text, or what the ending of --output tells.
+    #[arg(short, long, value_enum)]
+    pub format: Option<StatsFormat>,
+    /// Write to this file ("-": standard output); without --format its ending decides: .txt, .csv, .json. Tables that are there are replaced, any
+    /// other file is not. A CSV or text file begins with a line "# stepscope stats".
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Count only what overlaps this step, by its number: its window on the GPU, for each rank its own.
-    #[arg(long, value_name = "N", conflicts_with = "span")]
+    #[arg(long, value_name = "N", conflicts_with = "span", value_parser = whole::<i64>)]
     pub step: Option<i64>,
     /// Count only what overlaps this span, as times since the file's first event: 10ms..25.5ms.
     #[arg(long, value_name = "A..B")]
@@ -125,8 +130,8 @@ pub struct ReportArgs {
     /// HTML: a page of its own with tables and pictures.
     #[arg(long, group = "form")]
     pub html: bool,
-    /// Write to this file; without a form its ending decides: .txt, .json, .yaml, .md, .html. A report that is there is
-    /// replaced, any other file is not.
+    /// Write to this file ("-": standard output); without a form its ending decides: .txt, .json, .yaml, .md, .html. A
+    /// report that is there is replaced, any other file is not.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// End with exit code 1 when this holds on any rank, such as 'exposed > 10%'; may be given many times (--help lists
@@ -156,7 +161,7 @@ pub struct Render {
     #[arg(short, long, value_name = "FILE", default_value = "step.png")]
     pub output: PathBuf,
     /// Show this step of the first rank, by its number.
-    #[arg(long, value_name = "N", conflicts_with = "span")]
+    #[arg(long, value_name = "N", conflicts_with = "span", value_parser = whole::<i64>)]
     pub step: Option<i64>,
     /// Show this span, as times since the first event: 10ms..25.5ms.
     #[arg(long, value_name = "A..B")]
@@ -204,13 +209,13 @@ pub struct Demo {
     #[arg(long, value_name = "NAME")]
     pub scenario: Option<String>,
     /// Start from one rank with about this many kernels and as many API calls, to measure with.
-    #[arg(long, value_name = "N", conflicts_with = "scenario")]
+    #[arg(long, value_name = "N", conflicts_with = "scenario", value_parser = from_one::<u64>)]
     pub kernels: Option<u64>,
     /// Ranks.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub ranks: Option<u32>,
     /// Steps.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub steps: Option<u32>,
     /// Settings from a TOML file.
     #[arg(long, value_name = "FILE")]
@@ -233,7 +238,7 @@ pub struct CaptureHelp {
     #[arg(long, value_name = "HOW", default_value = Range::Profiler.word(), value_parser = choice(Range::ALL, Range::word))]
     pub range: Range,
     /// Processes of the job; unless given, what the launcher finds.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = from_one::<u32>)]
     pub ranks: Option<u32>,
     /// What the recording shall answer, separated by commas.
     #[arg(long = "for", value_name = "WHAT", value_delimiter = ',', default_value = "steps,idle,os,graphs",
@@ -244,10 +249,10 @@ pub struct CaptureHelp {
           value_parser = choice(Framework::ALL, Framework::word))]
     pub framework: Framework,
     /// Steps (with --range delay: seconds) before the recorded ones.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub skip: Option<u32>,
     /// Steps (with --range delay: seconds) to record.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = from_one::<u32>)]
     pub length: Option<u32>,
     /// Print JSON.
     #[arg(long)]
@@ -255,6 +260,16 @@ pub struct CaptureHelp {
     /// The training command, behind two dashes.
     #[arg(last = true, value_name = "COMMAND")]
     pub program: Vec<String>,
+}
+
+/// A whole number that fits.
+fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().ok().ok_or("write a whole number")
+}
+
+/// A whole number of at least 1 that fits.
+fn from_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, &'static str> {
+    text.parse().ok().filter(|number| *number >= T::from(1)).ok_or("write a whole number, 1 or more")
 }
 
 /// Takes one of `all` by its word; any other word is refused with the list of them.

@@ -2,7 +2,7 @@
 
 use super::args::ReportArgs;
 use super::load::{Loaded, load};
-use super::run::{CliError, captures, needed, print};
+use super::run::{CliError, captures, file_of, needed, print};
 use crate::analysis::{Amount, Condition, Metric, Mfu, Subject};
 use crate::format;
 use crate::report::{Form, Picture, check_target};
@@ -13,7 +13,7 @@ pub(super) fn report(options: &ReportArgs) -> Result<(), CliError> {
     let conditions = conditions.map_err(|e| CliError::Usage(format!("--fail-if: {e}")))?;
     let form = form(options)?;
     needed(&options.exports, "report")?;
-    if let Some(path) = &options.output {
+    if let Some(path) = file_of(options.output.as_ref()) {
         // Before the work of loading, so that a slip shows at once.
         check_target(path)?;
     }
@@ -21,7 +21,7 @@ pub(super) fn report(options: &ReportArgs) -> Result<(), CliError> {
     let met = met(&conditions, &loaded)?;
     let pictures = if form == Form::Html { pictures(&loaded) } else { Vec::new() };
     let text = form.write(&captures(&loaded), None, &pictures)?;
-    match &options.output {
+    match file_of(options.output.as_ref()) {
         Some(path) => form.save(&text, path)?,
         None => print(&text)?,
     }
@@ -36,7 +36,7 @@ fn form(options: &ReportArgs) -> Result<Form, CliError> {
         (options.markdown, Form::Markdown),
         (options.html, Form::Html),
     ];
-    match (asked.into_iter().find(|(asked, _)| *asked), &options.output) {
+    match (asked.into_iter().find(|(asked, _)| *asked), file_of(options.output.as_ref())) {
         (Some((_, form)), _) => Ok(form),
         (None, Some(path)) => Ok(Form::of_path(path)?),
         (None, None) => Ok(Form::Text),

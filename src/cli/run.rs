@@ -89,6 +89,11 @@ pub(super) fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
+/// The file that an answer goes to; `None` is standard output, which `-` names too.
+pub(super) fn file_of(output: Option<&PathBuf>) -> Option<&PathBuf> {
+    output.filter(|path| path.as_os_str() != "-")
+}
+
 /// The exports that a command needs, at least one.
 pub(super) fn needed(exports: &[PathBuf], command: &str) -> Result<(), CliError> {
     if exports.is_empty() {

@@ -2,10 +2,10 @@
 
 use super::args::{Stats, StatsFormat};
 use super::load::{Loaded, load};
-use super::run::{CliError, needed, print};
+use super::run::{CliError, file_of, needed, print};
 use super::span::{no_step, parse_span};
 use crate::format;
-use crate::report::{self, ExportTables, StatsReport};
+use crate::report::{self, ExportTables, StatsReport, TableForm, check_target};
 use crate::stats::{Report, Request, Scope, table};
 use crate::units::Span;
 
@@ -14,9 +14,14 @@ const LISTED: usize = 50;
 
 /// The `stats` command.
 pub(super) fn stats(options: &Stats) -> Result<(), CliError> {
-    let requests = requests(options)?;
+    let form = form(options)?;
+    let requests = requests(options, form)?;
     let span = options.span.as_deref().map(parse_span).transpose()?;
     needed(&options.exports, "stats")?;
+    if let Some(path) = file_of(options.output.as_ref()) {
+        // Before the work of loading, so that a slip shows at once.
+        check_target(path)?;
+    }
     let loaded = load(&options.exports, &options.reading)?;
     let scopes = scopes(&loaded, options.step, span)?;
     let scope_text = match (options.step, &options.span) {
@@ -30,20 +35,34 @@ pub(super) fn stats(options: &Stats) -> Result<(), CliError> {
         tables: requests.iter().map(|request| table(&loaded.trace, request, scope)).collect(),
     };
     let exports: Vec<ExportTables> = loaded.iter().zip(&scopes).map(of).collect();
-    match options.format {
-        StatsFormat::Text => print(&report::stats_text(&exports)),
-        StatsFormat::Json => print(&report::json(&StatsReport::of(&exports)).map_err(|e| CliError::Print(e.into()))?),
-        StatsFormat::Csv => {
+    let text = match form {
+        TableForm::Text => report::stats_text(&exports),
+        TableForm::Json => report::json(&StatsReport::of(&exports)).map_err(|e| CliError::Print(e.into()))?,
+        TableForm::Csv => {
             for line in report::stats_skipped(&exports) {
                 eprintln!("stepscope: {line}");
             }
-            print(&report::stats_csv(&exports))
+            report::stats_csv(&exports)
         }
+    };
+    match file_of(options.output.as_ref()) {
+        Some(path) => Ok(form.save(&text, path)?),
+        None => print(&text),
+    }
+}
+
+/// The form that was asked for, else the one that the file's ending tells, else text.
+fn form(options: &Stats) -> Result<TableForm, CliError> {
+    match (options.format, file_of(options.output.as_ref())) {
+        (Some(StatsFormat::Text), _) | (None, None) => Ok(TableForm::Text),
+        (Some(StatsFormat::Csv), _) => Ok(TableForm::Csv),
+        (Some(StatsFormat::Json), _) => Ok(TableForm::Json),
+        (None, Some(path)) => Ok(TableForm::of_path(path)?),
     }
 }
 
 /// The reports that were asked for, all of them unless some were.
-fn requests(options: &Stats) -> Result<Vec<Request>, CliError> {
+fn requests(options: &Stats, form: TableForm) -> Result<Vec<Request>, CliError> {
     let mut requests: Vec<Request> = match options.reports.as_slice() {
         [] => Report::ALL.map(Request::new).to_vec(),
         names => names
@@ -51,7 +70,7 @@ fn requests(options: &Stats) -> Result<Vec<Request>, CliError> {
             .map(|name| Request::parse(name).map_err(|e| CliError::Usage(format!("--report: {e}"))))
             .collect::<Result<_, _>>()?,
     };
-    if options.format == StatsFormat::Text {
+    if form == TableForm::Text {
         for request in &mut requests {
             request.rows = request.rows.or(Some(LISTED));
         }

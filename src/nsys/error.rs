@@ -146,7 +146,7 @@ pub enum LoadError {
         reason: String,
     },
     /// Pages that cannot be read.
-    #[error("{} is damaged in table {table}, after {rows} rows of it ({detail}). Copy it again, export again (`{}`), or salvage what is left: `sqlite3 {} .recover | sqlite3 recovered.sqlite`", .path.display(), export_again(.path), shell_word(.path))]
+    #[error("{} is damaged in table {table}, after {} of it ({detail}). Copy it again, export again (`{}`), or salvage what is left: `sqlite3 {} .recover | sqlite3 recovered.sqlite`", .path.display(), format::counted(*.rows, "row", "rows"), export_again(.path), shell_word(.path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -155,6 +155,14 @@ pub enum LoadError {
         /// Rows read before the damage.
         rows: u64,
         /// What SQLite said.
+        detail: String,
+    },
+    /// The list of tables cannot be read.
+    #[error("{} is damaged: its schema (the table sqlite_master, which lists all others) cannot be read ({detail}). Copy it again, or export again: `{}`", .path.display(), export_again(.path))]
+    DamagedSchema {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said, in short.
         detail: String,
     },
     /// SQLite refused.

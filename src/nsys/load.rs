@@ -9,12 +9,13 @@ use super::details::NsysDetails;
 use super::error::LoadError;
 use super::plan::{TableSpec, WantedColumn, Warnings, Weight, plan, shortened, sum_of};
 use super::progress::Progress;
-use super::rows::{Batch, Query, RowError};
+use super::rows::{Batch, Query, RowError, cause};
 use super::scan::{RowSource, ScanEnd, Stopped};
 use super::schema::{Found, Schema, Table};
 use super::sink::Sink;
 use super::strings::Strings;
 use super::{calls, meta, nvtx, ops};
+use crate::format;
 use crate::trace::{Source, TableCount, TableKind, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,7 +106,7 @@ impl<'a> Load<'a> {
         if !facts.wal_mode && connect::is_locked(path) {
             return Err(LoadError::Locked { path: path.into() });
         }
-        let failed = |error: rusqlite::Error| LoadError::Sqlite { path: path.into(), detail: error.to_string() };
+        let failed = |error: rusqlite::Error| not_opened(path, &error);
         let source = RowSource::open(path, facts.bytes, options.readers()).map_err(failed)?;
         let connection = source
             .connection()
@@ -274,8 +275,8 @@ impl<'a> Load<'a> {
 
     fn salvaged(&mut self, table: &str, without: &str, end: &ScanEnd) {
         if let Some(error) = &end.damage {
-            let message =
-                format!("table {table} is damaged ({error}): its first {} rows were read. {without}", end.rows);
+            let read = format::counted(end.rows, "row was", "rows were");
+            let message = format!("table {table} is damaged ({error}): its first {read} read. {without}");
             self.sink.warnings.add("damaged-table", 1, message);
         }
     }
@@ -335,6 +336,15 @@ impl<'a> Load<'a> {
         let reason = format!("none of the tables {} is there (it holds {})", wanted.join(", "), shortened(names));
         LoadError::NoEvents { path, reason }
     }
+}
+
+/// Why the list of tables could not be read.
+fn not_opened(path: &Path, error: &rusqlite::Error) -> LoadError {
+    let (path, detail) = (path.to_path_buf(), cause(error));
+    // SQLite reports a definition that it cannot parse as an error of the statement that needed it.
+    let is_schema = detail.starts_with("malformed database schema")
+        || error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt);
+    if is_schema { LoadError::DamagedSchema { path, detail } } else { LoadError::Sqlite { path, detail } }
 }
 
 fn damaged(path: &Path, table: &str, rows: u64, detail: &str) -> LoadError {

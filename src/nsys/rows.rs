@@ -8,6 +8,7 @@
 
 use super::connect::TOO_MUCH_WORK;
 use super::schema::{Table, quoted};
+use crate::format;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::ops::RangeInclusive;
@@ -249,9 +250,21 @@ impl From<rusqlite::Error> for RowError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OperationInterrupted) => Self(TOO_MUCH_WORK.to_owned()),
-            _ => Self(error.to_string()),
+            _ => Self(cause(&error)),
         }
     }
+}
+
+/// Longest cause in a message.
+const CAUSE_CHARS: usize = 120;
+
+/// What SQLite said, on one short line and without the statement it was asked.
+pub(crate) fn cause(error: &rusqlite::Error) -> String {
+    let said = match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    };
+    format::one_line(&said, CAUSE_CHARS)
 }
 
 /// Whether to go on reading.

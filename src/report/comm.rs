@@ -1,5 +1,6 @@
 //! Communication of one rank, as JSON keys and text.
 
+use super::document::{Block, Grid};
 use super::table::table;
 use crate::analysis::{CommSums, Communication, ExposedSpan, Outlier, OutlierReason, RankAnalysis, Sizes};
 use crate::format;
@@ -118,8 +119,33 @@ impl CommReport {
 
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
+        let Some(sizes) = self.communication.sizes else { return String::new() };
+        let mut text = format!("\n{}", table("  ", &self.sum_rows()));
+        text.extend(self.notes(sizes).iter().map(|note| format!("  {note}\n")));
+        for (title, rows) in [self.exposed(), self.outliers()].into_iter().flatten() {
+            text.push_str(&format!("\n  {title}\n{}", table("  ", &rows)));
+        }
+        text
+    }
+
+    /// The section as blocks of a document; none when there is nothing to say.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let Some(sizes) = self.communication.sizes else { return Vec::new() };
+        let mut blocks =
+            vec![Block::Table(Grid::headed("Communication by kind and by stream", &[0, 12], self.sum_rows()))];
+        blocks.extend(self.notes(sizes).into_iter().map(Block::Paragraph));
+        for ((title, rows), words) in [(self.exposed(), [4, 4]), (self.outliers(), [4, 5])]
+            .into_iter()
+            .filter_map(|(table, words)| Some((table?, words)))
+        {
+            blocks.push(Block::Table(Grid::headed(&title, &words, rows)));
+        }
+        blocks
+    }
+
+    /// Sums by kind, then by stream, below a row of column names.
+    fn sum_rows(&self) -> Vec<Vec<String>> {
         let comm = &self.communication;
-        let Some(sizes) = comm.sizes else { return String::new() };
         let mut rows = vec![head("Communication")];
         rows.extend(comm.by_kind.iter().map(|row| cells(row.kind.to_owned(), &row.sums)));
         rows.extend(comm.by_stream.iter().map(|row| {
@@ -127,44 +153,44 @@ impl CommReport {
             let note = if row.primary { " (primary)" } else { "" };
             cells(format!("stream {id}{note}"), &row.sums)
         }));
-        let mut text = format!("\n{}", table("  ", &rows));
-        text.push_str(&self.notes(sizes));
-        text.push_str(&self.exposed_text());
-        text.push_str(&self.outliers_text());
-        text
+        rows
     }
 
-    fn notes(&self, sizes: Sizes) -> String {
-        let mut text =
-            "  Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank.\n"
-                .to_owned();
+    /// What to know when reading the sums, a sentence or two each.
+    fn notes(&self, sizes: Sizes) -> Vec<String> {
+        let mut notes = vec![
+            "Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank."
+                .to_owned(),
+        ];
         if self.communication.by_kind.iter().any(|row| row.sums.bandwidth.is_some()) {
-            text.push_str(
-                "  Bandwidth is the median over kernels of known size, without outliers and the first of a communicator: the \
-                 links gave at least this. Bus bandwidth is that of nccl-tests; \"-\" while the number of ranks is unknown.\n",
+            notes.push(
+                "Bandwidth is the median over kernels of known size, without outliers and the first of a communicator: the \
+                 links gave at least this. Bus bandwidth is that of nccl-tests; \"-\" while the number of ranks is unknown."
+                    .to_owned(),
             );
         }
         if !sizes.text().is_empty() {
-            text.push_str(&format!("  {}\n", sizes.text()));
+            notes.push(sizes.text().to_owned());
         }
         for row in &self.communication.by_kind {
             let Some(contention) = &row.sums.contention else { continue };
-            text.push_str(&format!(
-                "  {} of one size take {} while compute runs and {} alone ({} and {} kernels): overlap is not free.\n",
+            notes.push(format!(
+                "{} of one size take {} while compute runs and {} alone ({} and {}): overlap is not free.",
                 row.kind,
                 format::duration(contention.overlapped_median_ns),
                 format::duration(contention.alone_median_ns),
                 format::count(contention.overlapped),
-                format::count(contention.alone),
+                format::counted(contention.alone, "kernel", "kernels"),
             ));
         }
-        text
+        notes
     }
 
-    fn exposed_text(&self) -> String {
+    /// The longest exposed spans below a row of column names, with a title; `None` without any.
+    fn exposed(&self) -> Option<(String, Vec<Vec<String>>)> {
         let comm = &self.communication;
         if comm.exposed.is_empty() {
-            return String::new();
+            return None;
         }
         let mut rows = vec![row(&["Longest exposed", "at", "stream", "bytes", "kernel"])];
         rows.extend(comm.exposed.iter().take(TEXT_ROWS).map(|span| {
@@ -176,13 +202,14 @@ impl CommReport {
                 format::one_line(&span.kernel, 60),
             ]
         }));
-        format!("\n  {} exposed spans\n{}", format::count(comm.exposed_spans), table("  ", &rows))
+        Some((format::counted(comm.exposed_spans, "exposed span", "exposed spans"), rows))
     }
 
-    fn outliers_text(&self) -> String {
+    /// The collectives that stand out below a row of column names, with a title; `None` without any.
+    fn outliers(&self) -> Option<(String, Vec<Vec<String>>)> {
         let comm = &self.communication;
         if comm.outliers.is_empty() {
-            return String::new();
+            return None;
         }
         let mut rows = vec![row(&["Outlier", "usual", "at", "bytes", "kernel", "why"])];
         rows.extend(comm.outliers.iter().take(TEXT_ROWS).map(|outlier| {
@@ -195,11 +222,8 @@ impl CommReport {
                 outlier.reason.text().to_owned(),
             ]
         }));
-        format!(
-            "\n  {} collectives stand out (left out of medians and bandwidth)\n{}",
-            format::count(comm.outlier_count),
-            table("  ", &rows)
-        )
+        let count = format::counted(comm.outlier_count, "collective stands out", "collectives stand out");
+        Some((format!("{count} (left out of medians and bandwidth)"), rows))
     }
 }
 

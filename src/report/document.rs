@@ -18,8 +18,6 @@ pub(super) enum Block {
     List(Vec<String>),
     /// A table.
     Table(Grid),
-    /// Text that is aligned with spaces.
-    Aligned(String),
     /// Where the pictures go.
     Pictures,
 }
@@ -46,6 +44,14 @@ impl Grid {
             words: (0..head.len()).map(|at| at == 0 || words.contains(&at)).collect(),
             rows,
         }
+    }
+
+    /// A table whose first row names the columns; those in `words` hold words. Short rows are filled up.
+    pub(super) fn headed(caption: &str, words: &[usize], mut rows: Vec<Vec<String>>) -> Self {
+        let head = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+        rows.iter_mut().for_each(|row| row.resize(head.len(), String::new()));
+        let words = (0..head.len()).map(|at| words.contains(&at)).collect();
+        Self { caption: caption.to_owned(), head, words, rows }
     }
 }
 
@@ -132,19 +138,24 @@ fn mfu(report: &Report, blocks: &mut Vec<Block>) {
     if !remarks.is_empty() {
         blocks.push(Block::List(remarks));
     }
+    for (caption, words, rows) in [
+        ("What costs MFU", [0, 0], report.mfu.loss_rows()),
+        ("The same step by every convention", [0, 2], report.mfu.convention_rows()),
+    ] {
+        if !rows.is_empty() {
+            blocks.push(Block::Table(Grid::headed(caption, &words, rows)));
+        }
+    }
 }
 
 fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
     blocks.push(Block::Heading(1, format!("Rank {}", name(&rank.label))));
     blocks.push(Block::Paragraph(format!(
-        "Device {}, {}, process {}. {} kernels ({} communication), {} copies and fills, {} graph blocks.",
+        "Device {}, {}, process {}. {}.",
         rank.device,
         rank.gpu.as_deref().map_or_else(|| "GPU model not recorded".to_owned(), name),
         rank.pid,
-        format::count(rank.kernels),
-        format::count(rank.comm_kernels),
-        format::count(rank.copies),
-        format::count(rank.graphs),
+        rank.counts_text(),
     )));
     verdict(rank, blocks);
     blocks.push(Block::Heading(2, "Parts".to_owned()));
@@ -152,9 +163,9 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
     steps(rank, blocks);
     idle(rank, blocks);
     kernels(rank, blocks);
-    section("Communication", rank.comm.text(), blocks);
-    section("NVTX ranges on the GPU", rank.ranges.text(), blocks);
-    section("Launches", rank.launch.text(), blocks);
+    section("Communication", rank.comm.blocks(), blocks);
+    section("NVTX ranges on the GPU", rank.ranges.blocks(), blocks);
+    section("Launches", rank.launch.blocks(), blocks);
 }
 
 /// The verdict in words, then the findings.
@@ -168,18 +179,12 @@ fn verdict(rank: &RankReport, blocks: &mut Vec<Block>) {
     }
 }
 
-/// A section that is aligned text, when there is any.
-fn section(title: &str, text: String, blocks: &mut Vec<Block>) {
-    if !text.trim().is_empty() {
+/// A section, when there is anything in it.
+fn section(title: &str, inside: Vec<Block>, blocks: &mut Vec<Block>) {
+    if !inside.is_empty() {
         blocks.push(Block::Heading(2, title.to_owned()));
-        blocks.push(Block::Aligned(dedented(&text)));
+        blocks.extend(inside);
     }
-}
-
-/// The text without the two spaces that stand before every line under a rank, and without blank lines around it.
-fn dedented(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 fn parts(rank: &RankReport) -> Grid {
@@ -214,7 +219,7 @@ fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
     let row = |step: &StepReport| {
         let mut cells = vec![name(&step.name), format::duration(step.parts.span_ns)];
         cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
-        cells.push(step_note(step.edge, step.typical).to_owned());
+        cells.push(step_note(step));
         cells
     };
     let mut head = vec!["Step", "Window"];

@@ -3,7 +3,7 @@
 use super::text::text_of;
 use super::{Capture, Report, document, html, json, markdown, notes};
 use crate::experiment::Experiment;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A form of the report.
@@ -19,6 +19,17 @@ pub enum Form {
     Markdown,
     /// A page of its own with tables and pictures.
     Html,
+}
+
+/// A form of summary tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TableForm {
+    /// For a terminal.
+    Text,
+    /// Comma-separated values, numbers in full.
+    Csv,
+    /// For programs.
+    Json,
 }
 
 /// A picture of the timeline for the page.
@@ -39,9 +50,17 @@ pub enum SaveError {
     #[error("cannot write the report in this form: {0}")]
     Form(String),
     /// The ending tells no form.
-    #[error("{} has no ending that tells a form: use .txt, .json, .yaml, .md or .html", path.display())]
+    #[error("{} has no ending that tells a form: use {endings}", path.display())]
     Ending {
         /// The file.
+        path: PathBuf,
+        /// The endings that tell one, in words.
+        endings: &'static str,
+    },
+    /// A folder is there.
+    #[error("{} is a folder: name a file in it", path.display())]
+    Folder {
+        /// The folder.
         path: PathBuf,
     },
     /// Something else is there: an export, perhaps, that a slip of the hand would destroy.
@@ -62,6 +81,8 @@ pub enum SaveError {
 
 /// First line of reports in YAML and Markdown, and of text in a file.
 const TITLE: &str = "# stepscope report\n";
+/// First line of summary tables in a file, unless they are JSON.
+const TABLES_TITLE: &str = "# stepscope stats\n";
 
 impl Form {
     /// All forms.
@@ -94,9 +115,10 @@ impl Form {
     /// # Errors
     /// When it tells none.
     pub fn of_path(path: &Path) -> Result<Self, SaveError> {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        let ending = ending(path)?;
         let fits = |form: &Self| form.endings().iter().any(|known| known.eq_ignore_ascii_case(ending));
-        Self::ALL.into_iter().find(fits).ok_or_else(|| SaveError::Ending { path: path.to_owned() })
+        let endings = ".txt, .json, .yaml, .md or .html";
+        Self::ALL.into_iter().find(fits).ok_or_else(|| SaveError::Ending { path: path.to_owned(), endings })
     }
 
     /// The report of some captures of the run that `experiment` describes. Only the page shows `pictures`.
@@ -127,11 +149,75 @@ impl Form {
     /// # Errors
     /// When something else is there, or the file cannot be written.
     pub fn save(self, text: &str, path: &Path) -> Result<(), SaveError> {
-        check_target(path)?;
-        let title = if self == Self::Text { TITLE } else { "" };
-        std::fs::write(path, format!("{title}{text}"))
-            .map_err(|source| SaveError::Write { path: path.to_owned(), source })
+        save(if self == Self::Text { TITLE } else { "" }, text, path)
     }
+}
+
+impl TableForm {
+    /// All forms.
+    pub const ALL: [Self; 3] = [Self::Text, Self::Csv, Self::Json];
+
+    /// Ending of its files.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Csv => "csv",
+            Self::Json => "json",
+        }
+    }
+
+    /// The form that a file's ending tells.
+    ///
+    /// # Errors
+    /// When it tells none.
+    pub fn of_path(path: &Path) -> Result<Self, SaveError> {
+        let ending = ending(path)?;
+        let fits = |form: &Self| form.ending().eq_ignore_ascii_case(ending);
+        let none = || SaveError::Ending { path: path.to_owned(), endings: ".txt, .csv or .json" };
+        Self::ALL.into_iter().find(fits).ok_or_else(none)
+    }
+
+    /// Writes tables in this form to `path`. Replaces a report or tables of this program, and nothing else.
+    ///
+    /// # Errors
+    /// When something else is there, or the file cannot be written.
+    pub fn save(self, text: &str, path: &Path) -> Result<(), SaveError> {
+        save(if self == Self::Json { "" } else { TABLES_TITLE }, text, path)
+    }
+}
+
+/// The file's ending, empty without one.
+fn ending(path: &Path) -> Result<&str, SaveError> {
+    if path.is_dir() {
+        return Err(SaveError::Folder { path: path.to_owned() });
+    }
+    Ok(path.extension().and_then(|ending| ending.to_str()).unwrap_or(""))
+}
+
+/// Writes a file whole or not at all: a full disk leaves what was there as it was.
+fn save(title: &str, text: &str, path: &Path) -> Result<(), SaveError> {
+    check_target(path)?;
+    let failed = |source: std::io::Error| SaveError::Write { path: path.to_owned(), source };
+    // A link stays, and what it points to is replaced.
+    let target = std::fs::canonicalize(path).ok();
+    let target_path = target.as_deref().unwrap_or(path);
+    let folder = target_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(failed(std::io::Error::other(format!("there is no folder {}", folder.display()))));
+    }
+    let mut builder = tempfile::Builder::new();
+    // Others may read it as far as the user's umask allows, as of any file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    // The name of the temporary file says nothing to the user.
+    let mut file = builder.tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
+    file.write_all(title.as_bytes()).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+    match target {
+        Some(target) => file.persist(target).map_err(|error| failed(error.error))?,
+        // What somebody else put there meanwhile stays.
+        None => file.persist_noclobber(path).map_err(|error| failed(error.error))?,
+    };
+    Ok(())
 }
 
 /// Checks that a report may be written to `path`: nothing is there, or a report, or an empty file.
@@ -140,7 +226,11 @@ impl Form {
 /// When something else is there.
 pub fn check_target(path: &Path) -> Result<(), SaveError> {
     let Ok(file) = std::fs::File::open(path) else { return Ok(()) };
-    let is_file = file.metadata().is_ok_and(|facts| facts.is_file());
+    let facts = file.metadata().ok();
+    if facts.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        return Err(SaveError::Folder { path: path.to_owned() });
+    }
+    let is_file = facts.is_some_and(|facts| facts.is_file());
     let mut start = Vec::new();
     let is_read = is_file && file.take(128).read_to_end(&mut start).is_ok();
     if is_read && is_report(&String::from_utf8_lossy(&start)) {
@@ -152,7 +242,8 @@ pub fn check_target(path: &Path) -> Result<(), SaveError> {
 /// True for the start of a report in any form, and for nothing at all.
 fn is_report(start: &str) -> bool {
     let is_json = || start.starts_with("{\n  \"version\": \"") && start.contains("\n  \"exports\": [");
-    start.is_empty() || start.starts_with(TITLE) || start.starts_with(html::START) || is_json()
+    let is_titled = [TITLE, TABLES_TITLE, html::START].iter().any(|title| start.starts_with(title));
+    start.is_empty() || is_titled || is_json()
 }
 
 #[cfg(test)]
@@ -174,6 +265,41 @@ mod tests {
     }
 
     #[test]
+    fn tables_are_replaced_as_reports_are_and_say_what_they_are() {
+        let form = |name: &str| TableForm::of_path(Path::new(name)).ok();
+        assert_eq!(
+            (form("a.CSV"), form("a.txt"), form("a.json")),
+            (Some(TableForm::Csv), Some(TableForm::Text), Some(TableForm::Json))
+        );
+        assert_eq!((form("a.html"), form("csv")), (None, None));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tables.csv");
+        for time in ["1", "2"] {
+            TableForm::Csv.save(&format!("Name\n{time}\n"), &path).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{TABLES_TITLE}Name\n{time}\n"));
+        }
+        // NVIDIA's program writes such a file.
+        std::fs::write(&path, "Time (%),Total Time (ns)\n1,2\n").unwrap();
+        assert!(matches!(TableForm::Csv.save("", &path).unwrap_err(), SaveError::Occupied { .. }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_what_it_points_to_is_replaced_for_all_to_read() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link, plain) = ["real.md", "link.md", "plain"].map(|name| folder.path().join(name)).into();
+        Form::Markdown.save(TITLE, &real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        Form::Markdown.save("# stepscope report\nnew", &link).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(std::fs::read_to_string(&real).unwrap().ends_with("new"));
+        std::fs::write(&plain, "").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&real), mode(&plain), "as any new file");
+    }
+
+    #[test]
     fn a_report_replaces_a_report_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.out");
@@ -190,6 +316,7 @@ mod tests {
         }
         std::fs::write(&path, "").unwrap();
         Form::Json.save("{}", &path).unwrap();
-        assert!(matches!(Form::Text.save("", folder.path()).unwrap_err(), SaveError::Occupied { .. }));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert!(matches!(Form::Text.save("", folder.path()).unwrap_err(), SaveError::Folder { .. }));
     }
 }

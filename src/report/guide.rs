@@ -140,8 +140,7 @@ fn missing(ranks: &[u64]) -> String {
 }
 
 fn counted(item: GuideItem, state: GuideState, count: u64) -> String {
-    let number = format::count(count);
-    let of = |one: &str, many: &str| format!("{number} {}", if count == 1 { one } else { many });
+    let of = |one: &str, many: &str| format::counted(count, one, many);
     let (open, not_needed) = (state == GuideState::Open, state == GuideState::NotApplicable);
     match item {
         GuideItem::GpuWork => format!("{}.", of("operation", "operations")),

@@ -23,10 +23,9 @@ caption { text-align: left; color: var(--weak); padding-bottom: 0.4rem; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; font-weight: normal; vertical-align: top; }
 thead th { color: var(--weak); } .n { text-align: right; white-space: nowrap; }
 tbody tr:nth-child(even) { background: var(--band); }
-pre { overflow-x: auto; background: var(--band); padding: 0.75rem 1rem; font: 13px/1.45 ui-monospace, monospace; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; height: auto; border: 1px solid var(--line); }
 figcaption { color: var(--weak); }
-@media print { main { max-width: none; } .scroll, pre { overflow: visible; } pre { white-space: pre-wrap; } }
+@media print { main { max-width: none; } .scroll { overflow: visible; } }
 ";
 
 /// The blocks as a page. Tags are closed as XML asks, so that any reader can take it.
@@ -52,8 +51,6 @@ fn block(block: &Block, pictures: &[Picture]) -> String {
             format!("<ul>\n{items}</ul>\n")
         }
         Block::Table(grid) => table(grid),
-        // A region that scrolls has to be reached by the keyboard.
-        Block::Aligned(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),
         Block::Pictures => pictures.iter().map(figure).collect(),
     }
 }
@@ -67,7 +64,7 @@ fn table(grid: &Grid) -> String {
         .map(|(at, name)| format!("<th scope=\"col\"{}>{}</th>", class(at), escaped(name)))
         .collect();
     let cell = |(at, text): (usize, &String)| match at {
-        0 => format!("<th scope=\"row\">{}</th>", escaped(text)),
+        0 => format!("<th scope=\"row\"{}>{}</th>", class(0), escaped(text)),
         _ => format!("<td{}>{}</td>", class(at), escaped(text)),
     };
     let rows: String = grid
@@ -76,6 +73,7 @@ fn table(grid: &Grid) -> String {
         .map(|row| format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>()))
         .collect();
     let caption = escaped(&grid.caption);
+    // A region that scrolls has to be reached by the keyboard.
     format!(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table>\n\
          <caption>{caption}</caption>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"

@@ -74,16 +74,18 @@ impl IdleReport {
 
     /// What the list of gaps shows.
     pub(super) fn listed_text(&self) -> String {
-        let (count, total) = (format::count(self.gaps_listed.count), format::duration(self.gaps_listed.total_ns));
+        let (count, total) =
+            (format::counted(self.gaps_listed.count, "gap", "gaps"), format::duration(self.gaps_listed.total_ns));
         let threshold = format::duration(self.gap_threshold_ns);
-        format!("Longest of {count} gaps of at least {threshold} ({total} together)")
+        format!("Longest of {count} of at least {threshold} ({total} together)")
     }
 
     /// What it leaves out; `None` when that is nothing.
     pub(super) fn shorter_text(&self) -> Option<String> {
-        let (count, total) = (format::count(self.gaps_shorter.count), format::duration(self.gaps_shorter.total_ns));
+        let (count, total) =
+            (format::counted(self.gaps_shorter.count, "gap", "gaps"), format::duration(self.gaps_shorter.total_ns));
         let threshold = format::duration(self.gap_threshold_ns);
-        (self.gaps_shorter.count > 0).then(|| format!("Shorter than {threshold}: {count} gaps, {total} together"))
+        (self.gaps_shorter.count > 0).then(|| format!("Shorter than {threshold}: {count}, {total} together"))
     }
 
     /// Cause by column, with its share of the column's window; causes without time are left out.

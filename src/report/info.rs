@@ -26,14 +26,13 @@ pub fn info_text(captures: &[Capture<'_>]) -> String {
                     format!("pid {}", rank.pid),
                     format!("device {}", rank.device),
                     rank.gpu.clone().unwrap_or_else(|| "GPU model not recorded".to_owned()),
-                    format!("{} kernels", format::count(rank.kernels)),
-                    format!("{} copies and fills", format::count(rank.copies)),
-                    format!("{} graph blocks", format::count(rank.graphs)),
-                    format!(
-                        "{} {}steps",
-                        format::count(rank.steps.len() as u64),
-                        if rank.steps_estimated { "estimated " } else { "" }
-                    ),
+                    format::counted(rank.kernels, "kernel", "kernels"),
+                    format::counted(rank.copies, "copy or fill", "copies and fills"),
+                    format::counted(rank.graphs, "graph block", "graph blocks"),
+                    match rank.steps.len() as u64 {
+                        count if rank.steps_estimated => format::counted(count, "estimated step", "estimated steps"),
+                        count => format::counted(count, "step", "steps"),
+                    },
                 ]
             })
             .collect();

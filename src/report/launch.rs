@@ -1,5 +1,6 @@
 //! Launches of one rank, as JSON keys and text.
 
+use super::document::{Block, Grid};
 use super::table::table;
 use crate::analysis::{
     ApiCallSum, HistogramBin, LaunchSums, RankAnalysis, SlowCalls, Spread, StepLaunches, SyncCall, SyncKind, SyncSum,
@@ -131,17 +132,41 @@ impl LaunchReport {
 
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
-        let mut text = self.latency_text();
-        text.push_str(&self.short_text());
-        text.push_str(&self.calls_text());
-        text.push_str(&self.syncs_text());
+        let mut text = String::new();
+        for piece in self.pieces() {
+            match piece {
+                Piece::Table { rows, is_joined, .. } => {
+                    text.push_str(if is_joined { "" } else { "\n" });
+                    text.push_str(&table("  ", &rows));
+                }
+                Piece::Note(note) => text.push_str(&format!("  {note}\n")),
+            }
+        }
         text
     }
 
-    fn latency_text(&self) -> String {
+    /// The section as blocks of a document; none when there is nothing to say.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let block = |piece| match piece {
+            Piece::Table { caption, words, rows, .. } => Block::Table(Grid::headed(caption, words, rows)),
+            Piece::Note(note) => Block::Paragraph(note),
+        };
+        self.pieces().into_iter().map(block).collect()
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        self.latency(&mut pieces);
+        self.short(&mut pieces);
+        self.calls(&mut pieces);
+        self.syncs(&mut pieces);
+        pieces
+    }
+
+    fn latency(&self, pieces: &mut Vec<Piece>) {
         let whole = &self.launches.whole;
         if whole.launches == 0 {
-            return String::new();
+            return;
         }
         let mut rows = vec![row(&["Launches", "count", "mean", "50 %", "90 %", "99 %", "longest"])];
         let mut line = |name: &str, spread: Option<Spread>| {
@@ -153,65 +178,64 @@ impl LaunchReport {
         };
         line("latency (start of the call to start of the work)", whole.latency);
         line("queue time (end of the call to start of the work)", whole.queue_time);
-        let mut text = format!("\n{}", table("  ", &rows));
-        text.push_str(&format!(
-            "  {} calls launched {} operations; at most {} were queued, {} on the mean.\n",
-            format::count(whole.launches),
-            format::count(whole.operations),
-            format::count(whole.max_depth.into()),
+        pieces.push(Piece::table("Latency and queue time", rows));
+        pieces.push(Piece::Note(format!(
+            "{} launched {}; at most {} queued, {} on the mean.",
+            format::counted(whole.launches, "call", "calls"),
+            format::counted(whole.operations, "operation", "operations"),
+            format::counted(whole.max_depth.into(), "was", "were"),
             format::mean_count(whole.mean_depth),
-        ));
+        )));
         let slow = &self.launches.slow_calls;
         if slow.count > 0 {
-            text.push_str(&format!(
-                "  {} launching calls took over {}, {} together (thread time).\n",
-                format::count(slow.count),
+            pieces.push(Piece::Note(format!(
+                "{} took over {}, {} together (thread time).",
+                format::counted(slow.count, "launching call", "launching calls"),
                 format::duration(slow.over_ns),
                 format::duration(slow.total_ns)
-            ));
+            )));
         }
-        text
     }
 
-    fn short_text(&self) -> String {
+    fn short(&self, pieces: &mut Vec<Piece>) {
         let short = &self.launches.short_kernels;
         if short.count == 0 {
-            return String::new();
+            return;
         }
-        let mut text = format!(
-            "  Kernels under {}: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on the mean.\n",
+        pieces.push(Piece::Note(format!(
+            "Kernels under {}: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on the mean.",
             format::duration(short.below_ns),
             format::count(short.count),
             format::percent(short.count_share),
             format::duration(short.total_ns),
             format::percent(short.time_share),
             format::duration_or_unknown(short.mean_kernel_ns),
-        );
-        if !short.often.is_empty() {
-            let head = format!("Small kernels launched at least {} times", format::count(short.often_from));
-            let mut rows = vec![row(&[&head, "count", "total", "mean"])];
-            rows.extend(short.often.iter().take(TEXT_ROWS).map(|kernel| {
-                vec![
-                    format::one_line(&kernel.kernel, 60),
-                    format::count(kernel.count),
-                    format::duration(kernel.total_ns),
-                    format::duration(kernel.mean_ns),
-                ]
-            }));
-            text.push_str(&format!(
-                "\n{}  All of them: {}, {} of the time during which anything ran.\n",
-                table("  ", &rows),
-                format::duration(short.often_ns),
-                format::percent(short.often_share)
-            ));
+        )));
+        if short.often.is_empty() {
+            return;
         }
-        text
+        let times = format::counted(short.often_from, "time", "times");
+        let mut rows = vec![row(&[&format!("Small kernels launched at least {times}"), "count", "total", "mean"])];
+        rows.extend(short.often.iter().take(TEXT_ROWS).map(|kernel| {
+            vec![
+                format::one_line(&kernel.kernel, 60),
+                format::count(kernel.count),
+                format::duration(kernel.total_ns),
+                format::duration(kernel.mean_ns),
+            ]
+        }));
+        pieces.push(Piece::table("Small kernels that are launched often", rows));
+        pieces.push(Piece::Note(format!(
+            "All of them: {}, {} of the time during which anything ran.",
+            format::duration(short.often_ns),
+            format::percent(short.often_share)
+        )));
     }
 
-    fn calls_text(&self) -> String {
+    fn calls(&self, pieces: &mut Vec<Piece>) {
         let calls = &self.launches.api_calls;
         if calls.is_empty() {
-            return String::new();
+            return;
         }
         let mut rows = vec![row(&["API calls (time of all threads)", "count", "total", "mean", "longest"])];
         rows.extend(calls.iter().take(TEXT_ROWS).map(|call| {
@@ -223,13 +247,13 @@ impl LaunchReport {
                 format::duration(call.longest_ns),
             ]
         }));
-        format!("\n{}", table("  ", &rows))
+        pieces.push(Piece::table("CUDA calls", rows));
     }
 
-    fn syncs_text(&self) -> String {
+    fn syncs(&self, pieces: &mut Vec<Piece>) {
         let syncs = &self.launches.syncs;
         if syncs.count == 0 {
-            return String::new();
+            return;
         }
         let mut rows = vec![row(&["Calls that waited for the GPU", "count", "total", "longest"])];
         rows.extend(syncs.by_name.iter().take(TEXT_ROWS).map(|sum| {
@@ -240,7 +264,7 @@ impl LaunchReport {
                 format::duration(sum.longest_ns),
             ]
         }));
-        let mut text = format!("\n{}", table("  ", &rows));
+        pieces.push(Piece::table("Waiting for the GPU", rows));
         let mut rows = vec![row(&["Longest waits", "at", "call", "for", "last to end"])];
         rows.extend(syncs.longest.iter().take(TEXT_WAITS).map(|sync| {
             vec![
@@ -251,8 +275,30 @@ impl LaunchReport {
                 sync.waited_for.as_deref().map_or_else(|| "nothing".to_owned(), |name| format::one_line(name, 60)),
             ]
         }));
-        text.push_str(&table("  ", &rows));
-        text
+        pieces.push(Piece::Table { caption: "The longest waits", words: &[2, 3, 4], rows, is_joined: true });
+    }
+}
+
+/// A part of the section.
+enum Piece {
+    /// A table below a row of column names.
+    Table {
+        /// What it shows.
+        caption: &'static str,
+        /// Columns that hold words.
+        words: &'static [usize],
+        rows: Vec<Vec<String>>,
+        /// True when no blank line sets it apart in text.
+        is_joined: bool,
+    },
+    /// A sentence on what stands above.
+    Note(String),
+}
+
+impl Piece {
+    /// A table of numbers, named in its first column.
+    const fn table(caption: &'static str, rows: Vec<Vec<String>>) -> Self {
+        Self::Table { caption, words: &[0], rows, is_joined: false }
     }
 }
 

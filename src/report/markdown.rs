@@ -14,10 +14,6 @@ fn block(block: &Block) -> String {
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::List(lines) => lines.iter().map(|line| format!("- {}\n", escaped(line))).collect(),
         Block::Table(grid) => table(grid),
-        Block::Aligned(text) => {
-            let fence = "`".repeat(longest_run(text).max(2) + 1);
-            format!("{fence}text\n{text}\n{fence}\n")
-        }
         Block::Pictures => String::new(),
     }
 }
@@ -30,11 +26,6 @@ fn table(grid: &Grid) -> String {
     let rules: Vec<&str> = grid.words.iter().map(|words| if *words { ":---" } else { "---:" }).collect();
     let rows: String = grid.rows.iter().map(|row| line(row)).collect();
     format!("{}\n\n{}| {} |\n{rows}", escaped(&grid.caption), line(&grid.head), rules.join(" | "))
-}
-
-/// Longest run of backticks, so that a fence can be longer.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// Text that shows as it is: whatever Markdown or HTML would read as markup is escaped.
@@ -63,12 +54,6 @@ mod tests {
         assert_eq!(escaped("void f<T>(a|b)"), "void f&lt;T&gt;(a\\|b)");
         assert_eq!((escaped("# x").as_str(), escaped("-").as_str()), ("\\# x", "-"));
         assert_eq!(escaped("aten::_to_copy\nx"), "aten::\\_to\\_copy x");
-    }
-
-    #[test]
-    fn a_fence_is_longer_than_any_in_the_text() {
-        assert!(block(&Block::Aligned("a ``` b".to_owned())).starts_with("````text\n"));
-        assert!(block(&Block::Aligned("a".to_owned())).starts_with("```text\n"));
     }
 
     #[test]

@@ -177,14 +177,16 @@ impl MfuReport {
         for line in self.missing.iter().chain(&self.doubts) {
             text.push_str(&format!("  {line}\n"));
         }
-        text.push_str(&self.losses_text());
-        text.push_str(&self.conventions_text());
+        for rows in [self.loss_rows(), self.convention_rows()].iter().filter(|rows| !rows.is_empty()) {
+            text.push_str(&format!("\n{}", table("  ", rows)));
+        }
         text
     }
 
-    fn losses_text(&self) -> String {
+    /// What costs MFU, below a row of column names; empty without an MFU or a loss.
+    pub(super) fn loss_rows(&self) -> Vec<Vec<String>> {
         if self.losses.is_empty() || self.mfu.is_none() {
-            return String::new();
+            return Vec::new();
         }
         let head = ["MFU lost to", "share of step", "at most without it", "without it and those above"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -196,12 +198,13 @@ impl MfuReport {
                 format::percent(loss.mfu_if_gone_with_larger),
             ]
         }));
-        format!("\n{}", table("  ", &rows))
+        rows
     }
 
-    fn conventions_text(&self) -> String {
+    /// The answer of every convention, below a row of column names; empty without any.
+    pub(super) fn convention_rows(&self) -> Vec<Vec<String>> {
         if self.conventions.is_empty() {
-            return String::new();
+            return Vec::new();
         }
         let mut rows = vec![["By convention", "per token", "attention", "MFU", "HFU"].map(str::to_owned).to_vec()];
         rows.extend(self.numbers.compared.iter().map(|by| {
@@ -213,7 +216,7 @@ impl MfuReport {
                 format::percent(by.hfu),
             ]
         }));
-        format!("\n{}", table("  ", &rows))
+        rows
     }
 }
 
@@ -335,17 +338,17 @@ fn step_note(mfu: &Mfu) -> String {
     match mfu.step {
         None => String::new(),
         Some(step) if step.typed => "typed, not measured".to_owned(),
-        Some(step) => format!("median; {} typical steps", format::count(step.steps)),
+        Some(step) => format!("median; {}", format::counted(step.steps, "typical step", "typical steps")),
     }
 }
 
 fn gpus_note(mfu: &Mfu) -> String {
-    let gpus = format::count(mfu.gpus);
+    let gpus = format::counted(mfu.gpus, "GPU", "GPUs");
     match mfu.gpu_source {
-        Some(GpuSource::Given) => format!("{gpus} GPUs, as given"),
-        Some(GpuSource::Layout) => format!("{gpus} GPUs, by the parallel layout"),
+        Some(GpuSource::Given) => format!("{gpus}, as given"),
+        Some(GpuSource::Layout) => format!("{gpus}, by the parallel layout"),
         Some(GpuSource::RanksOpen) => {
-            format!("{gpus} GPUs: the ranks that are open (say experiment.gpus if there are more)")
+            format!("{gpus}: the ranks that are open (say experiment.gpus if there are more)")
         }
         None => String::new(),
     }

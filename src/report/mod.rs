@@ -20,13 +20,13 @@ mod table;
 mod text;
 mod verdict;
 
-pub use form::{Form, Picture, SaveError, check_target};
+pub use form::{Form, Picture, SaveError, TableForm, check_target};
 pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
 pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};
-pub use text::report_text;
+pub use text::{empty_ranges_text, report_text};
 pub use verdict::{
     bubble_text, evidence_text, gain_text, margin_text, mfu_text, place_text, value_text, verdict_cost, verdict_text,
     verdict_title,

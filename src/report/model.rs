@@ -162,6 +162,19 @@ pub struct RankReport {
     pub verdict: VerdictReport,
 }
 
+impl RankReport {
+    /// How much it ran, in words.
+    pub(super) fn counts_text(&self) -> String {
+        format!(
+            "{} ({} communication), {}, {}",
+            format::counted(self.kernels, "kernel", "kernels"),
+            format::count(self.comm_kernels),
+            format::counted(self.copies, "copy or fill", "copies and fills"),
+            format::counted(self.graphs, "graph block", "graph blocks"),
+        )
+    }
+}
+
 /// A kernel with its count and time.
 #[derive(Debug, Serialize)]
 pub struct NamedSum {
@@ -189,6 +202,8 @@ pub struct StepReport {
     pub window_end_ns: i64,
     /// Operations of the primary stream launched during it.
     pub gpu_ops: u64,
+    /// Step ranges right before its own that launched nothing on the GPU; their time is in its window.
+    pub empty_ranges_before: u64,
     /// True when it counts for the typical step.
     pub typical: bool,
     /// What is odd about it.
@@ -357,6 +372,7 @@ impl StepReport {
             window_start_ns: step.window.start_ns,
             window_end_ns: step.window.end_ns,
             gpu_ops: step.gpu_ops,
+            empty_ranges_before: step.empty_before,
             typical: step.typical,
             edge: step.edge,
             parts: step.parts,

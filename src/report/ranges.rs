@@ -1,5 +1,6 @@
 //! NVTX ranges on the GPU of one rank, as JSON keys and text.
 
+use super::document::{Block, Grid};
 use super::table::table;
 use crate::analysis::{Attribution, RangeSum, RangeSums, RankAnalysis};
 use crate::format;
@@ -11,6 +12,8 @@ use serde::Serialize;
 const JSON_LIMITS: Limits = Limits { children: 40, levels: 8 };
 /// The same, in text.
 const TEXT_LIMITS: Limits = Limits { children: 6, levels: 4 };
+/// What a column means.
+const GPU_BUSY: &str = "GPU busy: time during which anything ran that any thread launched while the range was open.";
 /// Nodes listed in all, in JSON.
 const MOST_NODES: usize = 2000;
 
@@ -102,24 +105,47 @@ impl RangesReport {
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
         let Some(tree) = &self.ranges else { return String::new() };
-        let title = match tree.typical_steps {
+        format!("\n{}  {GPU_BUSY}\n", table("  ", &tree.rows()))
+    }
+
+    /// The section as blocks of a document; none when there is nothing to say.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let Some(tree) = &self.ranges else { return Vec::new() };
+        let mut rows = tree.rows();
+        // Documents drop plain spaces at the start of a cell, and with them who is inside whom.
+        for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
+            let depth = name.chars().take_while(|c| *c == ' ').count();
+            name.replace_range(..depth, &"\u{a0}".repeat(depth));
+        }
+        let caption = rows.first().and_then(|row| row.first()).cloned().unwrap_or_default();
+        if let Some(title) = rows.first_mut().and_then(|row| row.first_mut()) {
+            "Range".clone_into(title);
+        }
+        vec![Block::Table(Grid::headed(&caption, &[0], rows)), Block::Paragraph(GPU_BUSY.to_owned())]
+    }
+}
+
+impl RangeTree {
+    /// Name, counts and times of the ranges, indented by depth, below a row of column names whose first says what the
+    /// numbers are of.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let title = match self.typical_steps {
             Some(1) => "NVTX ranges, typical step".to_owned(),
-            Some(count) => format!("NVTX ranges, mean of {} typical steps", format::count(count)),
+            Some(count) => {
+                format!("NVTX ranges, mean of {}", format::counted(count, "typical step", "typical steps"))
+            }
             None => "NVTX ranges, whole capture".to_owned(),
         };
         let heads = ["count", "CPU time", "GPU busy", "share", "GPU ops"];
         let mut rows = vec![std::iter::once(title).chain(heads.map(str::to_owned)).collect()];
-        tree.nodes.iter().take(TEXT_LIMITS.children).for_each(|node| node.text(1, &mut rows));
-        more(&mut rows, 0, tree.nodes.len(), tree.hidden);
-        if tree.outside.shown().gpu_ops > 0 {
-            let mut cells = cells("outside all ranges".to_owned(), &tree.outside);
+        self.nodes.iter().take(TEXT_LIMITS.children).for_each(|node| node.text(1, &mut rows));
+        more(&mut rows, 0, self.nodes.len(), self.hidden);
+        if self.outside.shown().gpu_ops > 0 {
+            let mut cells = cells("outside all ranges".to_owned(), &self.outside);
             cells.iter_mut().skip(1).take(2).for_each(|cell| format::UNKNOWN.clone_into(cell));
             rows.push(cells);
         }
-        format!(
-            "\n{}  GPU busy: time during which anything ran that any thread launched while the range was open.\n",
-            table("  ", &rows)
-        )
+        rows
     }
 }
 

@@ -48,11 +48,8 @@ fn rank_text(rank: &RankReport) -> String {
     let mut text =
         format!("Rank {}  device {}, {gpu}, pid {}\n", format::one_line(&rank.label, 80), rank.device, rank.pid);
     text.push_str(&format!(
-        "  {} kernels ({} communication), {} copies and fills, {} graph blocks, primary stream {}\n",
-        format::count(rank.kernels),
-        format::count(rank.comm_kernels),
-        format::count(rank.copies),
-        format::count(rank.graphs),
+        "  {}, primary stream {}\n",
+        rank.counts_text(),
         rank.primary_stream.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string()),
     ));
     text.push_str(&rank.verdict.headline());
@@ -165,12 +162,29 @@ fn steps_text(rank: &RankReport) -> String {
 fn step_row(step: &StepReport) -> Vec<String> {
     let mut cells = vec![format::one_line(&step.name, 40), format::duration(step.parts.span_ns)];
     cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
-    cells.push(step_note(step.edge, step.typical).to_owned());
+    cells.push(step_note(step));
     cells
 }
 
-/// What is odd about a step, in a word.
-pub fn step_note(edge: Option<StepEdge>, typical: bool) -> &'static str {
+/// What is odd about a step, in a few words.
+pub(super) fn step_note(step: &StepReport) -> String {
+    let edge = edge_text(step.edge, step.typical);
+    let holds = empty_ranges_text(step.empty_ranges_before);
+    [edge.to_owned(), holds].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whose time is in a step's window besides its own; empty when nobody's.
+pub fn empty_ranges_text(count: u64) -> String {
+    match count {
+        0 => String::new(),
+        count => {
+            let ranges = format::counted(count, "earlier range", "earlier ranges");
+            format!("begins with {ranges} that ran nothing on the GPU")
+        }
+    }
+}
+
+const fn edge_text(edge: Option<StepEdge>, typical: bool) -> &'static str {
     match (edge, typical) {
         (Some(StepEdge::WarmUp), _) => "warm-up",
         (Some(StepEdge::Cut), _) => "cut by the capture",

@@ -127,6 +127,8 @@ pub struct JobConfig {
     pub item_blocks_in_copy: bool,
     /// Wait for the whole device at the end of each step, as a hand-written timer does.
     pub device_sync: bool,
+    /// Microseconds of Python after that wait, while the GPU has nothing to do.
+    pub device_sync_host_us: f64,
     /// Microseconds of Python or C++ between two launches.
     pub host_us: f64,
     /// Extra small kernels per layer and direction.
@@ -227,6 +229,7 @@ impl Default for JobConfig {
             item_host_us: 350.0,
             item_blocks_in_copy: false,
             device_sync: false,
+            device_sync_host_us: 350.0,
             host_us: 6.0,
             tiny_kernels: 0,
             optimizer_kernels: 0,
@@ -287,45 +290,46 @@ impl JobConfig {
             ("seq", self.seq, 1 << 20),
             ("vocab", self.vocab, 1 << 20),
             ("batch", self.batch, 65_536),
-            ("micro-batches", self.micro_batches, 4096),
-            ("gpus-per-node", self.gpus_per_node, 16),
-            ("item-every", self.item_every, 1_000_000),
+            ("micro_batches", self.micro_batches, 4096),
+            ("gpus_per_node", self.gpus_per_node, 16),
+            ("item_every", self.item_every, 1_000_000),
         ] {
             if value == 0 || value > most {
                 return bad(field, &format!("must be 1 to {most}, not {value}"));
             }
         }
         for (field, value, most) in [
-            ("loader-workers", self.loader_workers, 256),
-            ("item-per-step", self.item_per_step, 10_000),
-            ("unfused-elementwise", self.unfused_elementwise, 100),
-            ("tiny-kernels", self.tiny_kernels, 100_000),
-            ("optimizer-kernels", self.optimizer_kernels, 100_000),
-            ("alloc-churn", self.alloc_churn, 10_000),
+            ("loader_workers", self.loader_workers, 256),
+            ("item_per_step", self.item_per_step, 10_000),
+            ("unfused_elementwise", self.unfused_elementwise, 100),
+            ("tiny_kernels", self.tiny_kernels, 100_000),
+            ("optimizer_kernels", self.optimizer_kernels, 100_000),
+            ("alloc_churn", self.alloc_churn, 10_000),
         ] {
             if value > most {
                 return bad(field, &format!("must be 0 to {most}, not {value}"));
             }
         }
         for (field, value, least, most) in [
-            ("gemm-efficiency", self.gemm_efficiency, 0.01, 1.0),
-            ("comm-gbps", self.comm_gbps, 0.001, 1e5),
-            ("large-message-gbps", self.large_message_gbps, 0.0, 1e5),
-            ("p2p-gbps", self.p2p_gbps, 0.001, 1e5),
-            ("bucket-mb", self.bucket_mb, 0.1, 1e6),
-            ("loader-ms", self.loader_ms, 0.0, 1e6),
-            ("slow-loader-ms", self.slow_loader_ms, 0.0, 1e6),
-            ("item-host-us", self.item_host_us, 0.0, 1e7),
-            ("host-us", self.host_us, 0.1, 1e6),
-            ("alloc-ms", self.alloc_ms, 0.0, 1e5),
-            ("gc-ms", self.gc_ms, 0.0, 1e6),
-            ("offload-mb", self.offload_mb, 0.0, 1e6),
-            ("warmup-ms", self.warmup_ms, 0.0, 1e6),
-            ("compute-factor", self.compute_factor, 0.1, 100.0),
-            ("data-factor", self.data_factor, 0.1, 100.0),
-            ("host-factor", self.host_factor, 0.1, 100.0),
-            ("clock-factor", self.clock_factor, 0.1, 100.0),
-            ("contention-factor", self.contention_factor, 1.0, 100.0),
+            ("gemm_efficiency", self.gemm_efficiency, 0.01, 1.0),
+            ("comm_gbps", self.comm_gbps, 0.001, 1e5),
+            ("large_message_gbps", self.large_message_gbps, 0.0, 1e5),
+            ("p2p_gbps", self.p2p_gbps, 0.001, 1e5),
+            ("bucket_mb", self.bucket_mb, 0.1, 1e6),
+            ("loader_ms", self.loader_ms, 0.0, 1e6),
+            ("slow_loader_ms", self.slow_loader_ms, 0.0, 1e6),
+            ("item_host_us", self.item_host_us, 0.0, 1e7),
+            ("device_sync_host_us", self.device_sync_host_us, 0.0, 1e7),
+            ("host_us", self.host_us, 0.1, 1e6),
+            ("alloc_ms", self.alloc_ms, 0.0, 1e5),
+            ("gc_ms", self.gc_ms, 0.0, 1e6),
+            ("offload_mb", self.offload_mb, 0.0, 1e6),
+            ("warmup_ms", self.warmup_ms, 0.0, 1e6),
+            ("compute_factor", self.compute_factor, 0.1, 100.0),
+            ("data_factor", self.data_factor, 0.1, 100.0),
+            ("host_factor", self.host_factor, 0.1, 100.0),
+            ("clock_factor", self.clock_factor, 0.1, 100.0),
+            ("contention_factor", self.contention_factor, 1.0, 100.0),
             ("jitter", self.jitter, 0.0, 0.5),
         ] {
             if !(least..=most).contains(&value) {
@@ -333,9 +337,9 @@ impl JobConfig {
             }
         }
         for (field, values, most) in [
-            ("clock-offset-ms", &self.clock_offset_ms, 1e9),
-            ("wall-error-ms", &self.wall_error_ms, 1e9),
-            ("drift-ppm", &self.drift_ppm, 1e5),
+            ("clock_offset_ms", &self.clock_offset_ms, 1e9),
+            ("wall_error_ms", &self.wall_error_ms, 1e9),
+            ("drift_ppm", &self.drift_ppm, 1e5),
         ] {
             if values.len() > self.ranks as usize || !values.iter().all(|v| v.abs() <= most) {
                 return bad(field, &format!("takes at most one value per rank, each within {most} of 0"));
@@ -350,27 +354,27 @@ impl JobConfig {
         if !self.hidden.is_multiple_of(self.heads) {
             return bad("heads", &format!("must divide the hidden size ({})", self.hidden));
         }
-        for (field, ranks) in [("stragglers", &self.stragglers), ("extra-collectives", &self.extra_collectives)] {
+        for (field, ranks) in [("stragglers", &self.stragglers), ("extra_collectives", &self.extra_collectives)] {
             if ranks.iter().any(|rank| *rank >= self.ranks) {
                 return bad(field, &format!("must be ranks below {}", self.ranks));
             }
         }
         if self.cuda_graphs == CudaGraphs::Blocks && !self.schema.has_graph_blocks() {
             return bad(
-                "cuda-graphs",
+                "cuda_graphs",
                 &format!("nsys {} records no graph blocks: use 2026.2, or nodes", self.schema.text()),
             );
         }
         if self.cuda_graphs != CudaGraphs::Off && self.pp > 1 {
             return bad(
-                "cuda-graphs",
+                "cuda_graphs",
                 "a pipeline exchanges activations inside the step, which a graph of it would hide: use pp 1",
             );
         }
         if self.one_file && [&self.clock_offset_ms, &self.wall_error_ms, &self.drift_ppm].iter().any(|v| !v.is_empty())
         {
             return bad(
-                "one-file",
+                "one_file",
                 "ranks of one file share one clock: leave out offsets, wall-clock errors and drift",
             );
         }

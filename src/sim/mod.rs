@@ -45,7 +45,7 @@ pub enum SimError {
     /// A field of the configuration is wrong.
     #[error("{field} {why}")]
     Config {
-        /// The field, spelled as its flag.
+        /// The field, spelled as its key in a file.
         field: &'static str,
         /// What is wrong with it.
         why: String,

@@ -95,7 +95,7 @@ pub fn presets() -> Vec<Preset> {
         job(
             "device-sync",
             "each step ends with a wait for the whole device and some Python after it",
-            JobConfig { device_sync: true, item_per_step: 0, host_us: 12.0, batch: 4, ..healthy.clone() },
+            JobConfig { device_sync: true, device_sync_host_us: 11_000.0, item_per_step: 0, ..healthy.clone() },
         ),
         job(
             "tiny-kernels",

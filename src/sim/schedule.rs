@@ -355,7 +355,8 @@ impl<'a> Programmer<'a> {
             self.item();
         }
         if self.cfg.device_sync {
-            self.out.main.push(HostOp::SyncDevice);
+            let host_ns = (self.cfg.device_sync_host_us * 1e3) as i64;
+            self.out.main.extend([HostOp::SyncDevice, HostOp::Cpu(host_ns)]);
         }
     }
 

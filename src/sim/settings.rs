@@ -13,8 +13,12 @@ impl JobConfig {
         let fail = |why: String| SimError::Setting { setting: setting.to_owned(), why };
         let (key, text) =
             setting.split_once('=').ok_or_else(|| fail("write it as NAME=VALUE, such as steps=20".to_owned()))?;
-        let (key, text) = (key.trim().replace('-', "_"), text.trim());
+        let (typed, text) = (key.trim(), text.trim());
+        let key = typed.replace('-', "_");
         let mut table = Table::try_from(&*self).map_err(|error| fail(error.to_string()))?;
+        if !table.contains_key(&key) {
+            return Err(fail(format!("unknown setting `{typed}`")));
+        }
         // A whole number is fine where a fraction may be; anything that is no TOML value is a word.
         let value = match format!("value = {text}").parse::<Table>().ok().and_then(|mut t| t.remove("value")) {
             Some(Value::Integer(number)) if matches!(table.get(&key), Some(Value::Float(_))) => {
@@ -60,7 +64,8 @@ mod tests {
     fn a_wrong_setting_says_what_is_wrong() {
         let error = |setting: &str| JobConfig::default().set(setting).unwrap_err().to_string();
         assert!(error("steps").contains("NAME=VALUE"), "{}", error("steps"));
-        assert!(error("stepz=3").contains("unknown field `stepz`"), "{}", error("stepz=3"));
+        assert!(error("stepz=3").contains("unknown setting `stepz`"), "{}", error("stepz=3"));
+        assert!(error("stepz-9=3").contains("unknown setting `stepz-9`"), "as it was typed");
         assert!(error("steps=many").contains("steps=many"), "{}", error("steps=many"));
         assert!(error("steps=-1").contains("-1"), "{}", error("steps=-1"));
         assert!(error("dtype=int3").contains("bf16"), "{}", error("dtype=int3"));

@@ -183,13 +183,13 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
         LaneKey::Launches(..) => plain("CPU launches"),
-        LaneKey::OsRuntime(..) => plain(&format!("OS runtime ({} thread{})", lane.threads, plural(lane.threads))),
-        LaneKey::OtherNvtx(..) => plain(&format!("NVTX of {} more threads", lane.threads)),
+        LaneKey::OsRuntime(..) => {
+            plain(&format!("OS runtime ({})", format::counted(lane.threads as u64, "thread", "threads")))
+        }
+        LaneKey::OtherNvtx(..) => {
+            plain(&format!("NVTX of {}", format::counted(lane.threads as u64, "more thread", "more threads")))
+        }
     }
-}
-
-const fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn rank_name(trace: &Trace, id: RankId) -> (String, String) {

@@ -253,12 +253,11 @@ fn scroll_mark(painter: &egui::Painter, frame: &Frame<'_>, layout: &Layout, pale
 
 /// The timeline in words, for those who cannot see it.
 fn describe(workspace: &Workspace, state: &ViewState) -> String {
-    let ranks = workspace.ranks().count();
+    let ranks = format::counted(workspace.ranks().count() as u64, "rank", "ranks");
     let tick = (state.viewport.len_ns / 1000.0).max(1.0) as i64;
     let span = state.viewport.span();
     let (from, to) = (format::time_at(span.start_ns, tick), format::time_at(span.end_ns, tick));
-    let plural = if ranks == 1 { "" } else { "s" };
-    let mut text = format!("Timeline of {ranks} rank{plural}, showing {from} to {to}");
+    let mut text = format!("Timeline of {ranks}, showing {from} to {to}");
     if let Some(item) = state.selected {
         let length = item.span(workspace).map_or(0, crate::units::Span::len_ns);
         text += &format!(", selected {} of {}", label::name_of(workspace, item), format::duration(length));

@@ -75,7 +75,10 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         lines.push(("Shows", shows.to_owned()));
     }
     if lane.hidden_rows > 0 {
-        lines.push(("Below", format!("{} more rows of nested ranges", lane.hidden_rows)));
+        lines.push((
+            "Below",
+            format!("{} of nested ranges", format::counted(lane.hidden_rows as u64, "more row", "more rows")),
+        ));
     }
     Text { title, lines }
 }
@@ -179,8 +182,8 @@ fn projection(
     if let Some(ranges) = ranges.filter(|ranges| (range.range as usize) < ranges.len()) {
         lines.push(("On the host", format::duration(ranges.span(range.range as usize).len_ns())));
     }
-    let ops = format::count(u64::from(range.ops));
-    lines.push(("Ran", format!("{ops} operations, {}", attribution.text())));
+    let ops = format::counted(u64::from(range.ops), "operation", "operations");
+    lines.push(("Ran", format!("{ops}, {}", attribution.text())));
 }
 
 fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'static str, String)>) {

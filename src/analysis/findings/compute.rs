@@ -1,5 +1,6 @@
 //! Rules on the kernels themselves.
 
+use super::runs::BETWEEN_PRODUCTS;
 use super::{Case, Finding, Rule, Value};
 use crate::analysis::{Area, Family};
 use crate::units::share;
@@ -38,8 +39,7 @@ fn attention(case: &Case<'_>) -> Option<Finding> {
 
 fn elementwise(case: &Case<'_>) -> Option<Finding> {
     let work = &case.work.compute;
-    let apart_ns = [Family::Elementwise, Family::Reduction].map(|f| family_ns(case, f)).iter().sum::<i64>()
-        - work.runs.attention.total_ns;
+    let apart_ns = BETWEEN_PRODUCTS.map(|f| family_ns(case, f)).iter().sum::<i64>() - work.runs.attention.total_ns;
     let compute_ns = work.kernels.total_ns;
     let (apart, fusable) = (share(apart_ns, compute_ns)?, share(work.runs.fusable_ns, compute_ns)?);
     if apart < case.limits.elementwise_share || fusable < case.limits.fusable_share {
@@ -47,7 +47,7 @@ fn elementwise(case: &Case<'_>) -> Option<Finding> {
     }
     Some(
         case.finding(Rule::ElementwiseUnfused, case.scope.mean_ns(work.runs.fusable_ns))
-            .with("elementwise and reduction kernels, share of compute", Value::Share(apart))
+            .with("elementwise, reduction, norm and copy kernels, share of compute", Value::Share(apart))
             .with("runs of several in a row per step", Value::Count(case.scope.mean_count(work.runs.chains)))
             .with("all but the longest of each run, share of compute", Value::Share(fusable))
             .at(work.runs.worst_chains.places()),

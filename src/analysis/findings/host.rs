@@ -45,7 +45,7 @@ fn launch_bound(case: &Case<'_>) -> Option<Finding> {
             Cause::HostCode => "host code between calls",
             _ => "from one queued kernel to the next",
         };
-        finding = finding.with(what, Value::Ns(idle_ns(case, cause)));
+        finding = finding.with_some(what, Value::Ns(idle_ns(case, cause)));
     }
     let kernels = case.scope.mean_count(case.work.compute.kernels.count);
     Some(finding.with("kernels per step", Value::Count(kernels)).at(case.gaps.places(Group::Launching)))
@@ -80,13 +80,14 @@ fn synchronization(case: &Case<'_>) -> Option<Finding> {
     }
     let syncs = &case.calls.syncs;
     let top = syncs.top().map(|name| Value::Name(case.trace.name(name).to_owned()));
-    let scalars = Some(case.work.scalars).filter(|n| *n > 0).map(|n| Value::Count(case.scope.mean_count(n)));
+    let per_step = |count| Value::Count(case.scope.mean_count(count));
     Some(
         case.finding(Rule::Synchronization, lost_ns)
             .with("idle after the queue was drained", Value::Ns(lost_ns))
-            .with("synchronising calls per step", Value::Count(case.scope.mean_count(syncs.sum.count)))
+            .with_some("synchronising calls per step", per_step(syncs.sum.count))
             .with_known("most of their time in", top)
-            .with_known("scalars read back per step (.item())", scalars)
+            .with_some("copies that block per step", per_step(case.work.blocking.sum.count))
+            .with_some("scalars read back (.item()) per step", per_step(case.work.scalars))
             .at(places_of(case, Cause::Sync)),
     )
 }
@@ -117,9 +118,9 @@ fn allocator(case: &Case<'_>) -> Option<Finding> {
     let top = calls.top().map(|name| Value::Name(case.trace.name(name).to_owned()));
     Some(
         case.finding(Rule::AllocatorChurn, lost_ns)
-            .with("allocating and freeing calls per step", Value::Count(per_step))
+            .with_some("allocating and freeing calls per step", Value::Count(per_step))
             .with_known("most of their time in", top)
-            .with("idle in them", Value::Ns(lost_ns))
+            .with_some("idle in them", Value::Ns(lost_ns))
             .at(places_of(case, Cause::Allocator)),
     )
 }
@@ -137,7 +138,7 @@ fn module_loads(case: &Case<'_>) -> Option<Finding> {
     }
     Some(
         case.finding(Rule::ModuleLoads, lost_ns)
-            .with("modules loaded per step", Value::Count(case.scope.mean_count(calls.sum.count)))
+            .with_some("modules loaded per step", Value::Count(case.scope.mean_count(calls.sum.count)))
             .with("idle in those calls", Value::Ns(lost_ns))
             .at(places_of(case, Cause::ModuleLoad)),
     )
@@ -175,8 +176,8 @@ fn device_wait(case: &Case<'_>) -> Option<Finding> {
     }
     Some(
         case.finding(Rule::DeviceWait, lost_ns)
-            .with("queued, but waiting", Value::Ns(idle_ns(case, Cause::DeviceWait)))
-            .with("launch not in the capture", Value::Ns(idle_ns(case, Cause::Unknown)))
+            .with_some("queued, but waiting", Value::Ns(idle_ns(case, Cause::DeviceWait)))
+            .with_some("launch not in the capture", Value::Ns(idle_ns(case, Cause::Unknown)))
             .at(case.places_of(Area::Unattributed)),
     )
 }

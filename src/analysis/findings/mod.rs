@@ -15,6 +15,8 @@ mod names;
 mod rule;
 mod runs;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod work;
 
 pub use rule::Rule;
@@ -89,6 +91,20 @@ impl Finding {
     pub(super) fn with(mut self, what: &'static str, value: Value) -> Self {
         self.evidence.push(Evidence { what, value });
         self
+    }
+
+    /// Adds a line of evidence unless it reads as zero: what did not happen supports nothing.
+    #[must_use]
+    pub(super) fn with_some(self, what: &'static str, value: Value) -> Self {
+        let is_some = match &value {
+            Value::Ns(ns) => *ns != 0,
+            // What is less is shown as 0.
+            Value::Count(count) => *count >= 0.05,
+            Value::Share(share) | Value::GbPerS(share) => *share > 0.0,
+            Value::Bytes(bytes) => *bytes != 0,
+            Value::Name(name) => !name.is_empty(),
+        };
+        if is_some { self.with(what, value) } else { self }
     }
 
     /// Adds a line of evidence when it is known.

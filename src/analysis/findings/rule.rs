@@ -179,8 +179,8 @@ impl Rule {
                 "R2",
                 Communication,
                 "Some steps wait long in a collective: another rank may be late",
-                "One rank cannot tell waiting from transfer. Record all ranks and open them together: the one that arrives \
-                 last at those places is the one to look at (a pause, a late batch, a slow card).",
+                "One rank cannot tell waiting from transfer. Record all ranks and open them together: the rank that \
+                 arrives last at the long collectives is the one to look at (a pause, a late batch, a slow card).",
             ),
             Self::LowBandwidth => row(
                 "R3",
@@ -194,8 +194,8 @@ impl Rule {
                 "R4",
                 Communication,
                 "Collectives run on the stream of the compute kernels",
-                "Give communication its own stream (async_op=True, a separate torch.cuda.Stream) and wait for its event \
-                 only where the result is used.",
+                "Put collectives on a stream of their own (async_op=True, a separate torch.cuda.Stream) and wait for that \
+                 stream's event only where the result is used.",
             ),
             Self::SyncAfterComm => row(
                 "R5",
@@ -208,14 +208,14 @@ impl Rule {
                 "R6",
                 Communication,
                 "Many tiny collectives",
-                "Coalesce them: larger buckets, one flattened tensor, or a coalescing manager around the calls.",
+                "Coalesce tiny collectives: larger buckets, one flattened tensor, or a coalescing manager around the calls.",
             ),
             Self::LargeTail => row(
                 "R7",
                 Communication,
                 "Most of the exposed time is one collective",
-                "Split it: smaller buckets at the end of backward (a smaller first bucket in DistributedDataParallel), or \
-                 start it earlier.",
+                "Split the collective that is exposed longest: smaller buckets at the end of backward (a smaller first bucket \
+                 in DistributedDataParallel), or start it earlier.",
             ),
             Self::PipelineBubble => row(
                 "R8",
@@ -228,29 +228,30 @@ impl Rule {
                 "R8",
                 Communication,
                 "Point-to-point kernels: pipeline parallelism is not declared",
-                "If these exchange activations between pipeline stages, set the number of stages in the experiment's \
+                "If the point-to-point kernels exchange activations between pipeline stages, set the number of stages in the experiment's \
                  settings, or name the stages with NVTX, and their waiting is counted as pipeline bubble.",
             ),
             Self::LaunchBound => row(
                 "R10",
                 Host,
                 "The host launches more slowly than the GPU runs",
-                "Launch less or in bulk: CUDA graphs, torch.compile, fused optimizers, fewer small operators. Keep logging \
+                "Launch fewer kernels, or launch them in bulk: CUDA graphs, torch.compile, fused optimizers, fewer small operators. Keep logging \
                  and Python work out of the step.",
             ),
             Self::SmallKernels => row(
                 "R11",
                 Host,
                 "Many small kernels",
-                "Fuse them: torch.compile, fused or foreach optimizer, fused bias, activation and norm; a larger \
-                 micro-batch makes each kernel longer.",
+                "Fuse the small kernels: torch.compile, fused or foreach optimizer, fused bias, activation and norm; a \
+                 larger micro-batch makes each kernel longer.",
             ),
             Self::Synchronization => row(
                 "R12",
                 Host,
                 "The host waits for the GPU inside the step",
-                "Keep scalars on the GPU: no .item(), .cpu(), nonzero() or printing of tensors in each step. Log every k \
-                 steps, and copy with non_blocking=True into pinned memory.",
+                "Keep calls that wait for the GPU out of the step: no torch.cuda.synchronize(), .item(), .cpu(), nonzero() or \
+                 printing of tensors. Keep scalars on the GPU, log every k steps, and copy with non_blocking=True into \
+                 pinned memory.",
             ),
             Self::BlockingCopies => row(
                 "R13",
@@ -263,14 +264,15 @@ impl Rule {
                 "R14",
                 Data,
                 "Each step waits for its batch",
-                "Give the loader more workers, prefetch_factor and persistent_workers, move decoding off the training \
-                 thread, and read from local storage. Measure the loop without the model: it must be faster than a step.",
+                "Give the data loader more workers, prefetch_factor and persistent_workers, move decoding off the training \
+                 thread, and read from local storage. Time the data loader alone: a \
+                 batch must take less than a step.",
             ),
             Self::LateBatches => row(
                 "R14",
                 Data,
                 "Some steps wait for a late batch",
-                "Prefetch deeper so that one slow batch is hidden, and look for what is periodic: shard borders, shuffle \
+                "Prefetch more batches so that a slow one is hidden, and look for what is periodic in the data loader: shard borders, shuffle \
                  buffers, workers that restart at an epoch.",
             ),
             Self::HostPause => row(
@@ -279,7 +281,8 @@ impl Rule {
                 "Long pauses of host code in some steps",
                 "Pauses of tens to hundreds of milliseconds without any CUDA call look like Python's garbage collector: \
                  gc.disable() in the loop with gc.collect() every k steps at the same step on all ranks, or gc.freeze() \
-                 after warm-up. Record --python-sampling or NVTX to see what else it may be.",
+                 after warm-up. Record --python-sampling or NVTX to see what else \
+                 the pauses may be.",
             ),
             Self::AllocatorChurn => row(
                 "R18",
@@ -299,14 +302,14 @@ impl Rule {
                 "R20",
                 Host,
                 "The launching thread sits in system calls",
-                "See which call it is and who holds the lock or file: loader workers that fight for cores, logging, a \
+                "See which system call the launching thread sits in and who holds the lock or file: loader workers that fight for cores, logging, a \
                  checkpoint thread. Pin ranks to their NUMA node.",
             ),
             Self::QueueFull => row(
                 "R21",
                 Host,
                 "The launch queue is full",
-                "Harmless: the host is ahead of a busy GPU, and long launch calls are it waiting for a free slot.",
+                "Harmless: the host is ahead of a busy GPU, and its long launch calls wait for a free slot in the queue.",
             ),
             Self::Healthy => row(
                 "R22",
@@ -326,15 +329,15 @@ impl Rule {
                 "R24",
                 Compute,
                 "Norms, activations and other elementwise work run in separate kernels",
-                "Fuse them: torch.compile, fused norm and activation modules (Apex, Transformer Engine, Liger), and a fused \
-                 optimizer.",
+                "Fuse norms, activations and other elementwise kernels: torch.compile, fused norm and activation modules \
+                 (Apex, Transformer Engine, Liger), and a fused optimizer.",
             ),
             Self::NoTensorCores => row(
                 "R25",
                 Compute,
                 "Matrix products do not use tensor cores",
-                "Use bf16, fp16 or fp8, or allow TF32 (torch.set_float32_matmul_precision(\"high\")), and keep sizes a \
-                 multiple of 64.",
+                "Run matrix products in bf16, fp16 or fp8, or allow TF32 (torch.set_float32_matmul_precision(\"high\")), and \
+                 keep their sizes a multiple of 64.",
             ),
             Self::KernelsTooSmall => row(
                 "R26",
@@ -355,34 +358,34 @@ impl Rule {
                 "R27",
                 Compute,
                 "The forward pass runs twice (activation recomputation)",
-                "If memory allows, recompute selectively, offload activations or use a smaller micro-batch without \
+                "If memory allows, recompute activations only selectively, offload activations or use a smaller micro-batch without \
                  recomputation; count hardware FLOPs apart from model FLOPs.",
             ),
             Self::ExposedCopies => row(
                 "R29",
                 Copy,
                 "Copies run while no kernel does",
-                "Overlap them on a stream of their own with pinned memory, offload less or less often, and avoid changes of \
+                "Overlap copies with compute, on a stream of their own with pinned memory, offload less or less often, and avoid changes of \
                  layout between operators.",
             ),
             Self::SmallExperts => row(
                 "R31",
                 Compute,
                 "Expert kernels are small",
-                "Use grouped matrix products over all local experts, or a larger micro-batch.",
+                "Use grouped matrix products over all local experts instead of a product per expert, or a larger micro-batch.",
             ),
             Self::DeviceWait => row(
                 "R39",
                 Unattributed,
                 "The GPU waits although work is queued",
-                "Look at the places: an event of another stream, a copy, or another device holds the work back. Record all \
-                 ranks and open them together to see who is late.",
+                "Look at the longest gaps of the cause \"device wait\": an event of another stream, a copy, or another device \
+                 holds the queued work back. Record all ranks and open them together to see which rank is late.",
             ),
             Self::CheckpointInside => row(
                 "R32",
                 Capture,
                 "A checkpoint or an evaluation lies inside the capture",
-                "Its step is no typical one and is left out where it stands apart. Capture training steps only, and write \
+                "A step that holds a checkpoint or an evaluation is left out of the typical step where it stands apart. Capture training steps only, and write \
                  checkpoints asynchronously.",
             ),
             Self::SlowSteps => row(
@@ -408,7 +411,7 @@ impl Rule {
                 "R35",
                 Capture,
                 "The first step is a warm-up",
-                "It is left out of the typical step. Start the capture after a few steps.",
+                "The first step is left out of the typical step. Start the capture after a few steps.",
             ),
             Self::MfuImplausible => row(
                 "R36",
@@ -428,7 +431,7 @@ impl Rule {
                 "R38",
                 Mfu,
                 "The MFU is low because the GPU does not compute",
-                "Start with the largest loss of the verdict.",
+                "Start with the loss that the verdict names: it is the largest.",
             ),
         }
     }
@@ -438,5 +441,64 @@ impl Rule {
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Rule; 38] = [
+        Rule::ExposedCommunication,
+        Rule::GradientsNotOverlapped,
+        Rule::LowBandwidth,
+        Rule::LateRank,
+        Rule::CommOnComputeStream,
+        Rule::SyncAfterComm,
+        Rule::TinyCollectives,
+        Rule::LargeTail,
+        Rule::PipelineBubble,
+        Rule::UndeclaredPipeline,
+        Rule::LaunchBound,
+        Rule::SmallKernels,
+        Rule::Synchronization,
+        Rule::BlockingCopies,
+        Rule::DataStall,
+        Rule::LateBatches,
+        Rule::HostPause,
+        Rule::AllocatorChurn,
+        Rule::ModuleLoads,
+        Rule::OsWait,
+        Rule::QueueFull,
+        Rule::Healthy,
+        Rule::AttentionUnfused,
+        Rule::ElementwiseUnfused,
+        Rule::NoTensorCores,
+        Rule::KernelsTooSmall,
+        Rule::Recompute,
+        Rule::ExposedCopies,
+        Rule::SmallExperts,
+        Rule::DeviceWait,
+        Rule::CheckpointInside,
+        Rule::SlowSteps,
+        Rule::ProfilerOverhead,
+        Rule::Truncated,
+        Rule::WarmUp,
+        Rule::MfuImplausible,
+        Rule::MfuLowBusy,
+        Rule::MfuLowIdle,
+    ];
+
+    #[test]
+    fn every_advice_names_what_it_is_about_before_a_pronoun_stands_for_it() {
+        let pronouns = ["them", "it", "its", "these", "those", "they", "their"];
+        for rule in ALL {
+            let advice = rule.advice();
+            let first = advice.split([':', '.', ',']).next().unwrap();
+            let words: Vec<String> = first.split_whitespace().map(str::to_lowercase).collect();
+            let at = words.iter().position(|word| pronouns.contains(&word.as_str()));
+            // Before the pronoun there is room for its noun.
+            assert!(at.is_none_or(|at| at >= 5), "{}: {advice}", rule.id());
+        }
     }
 }

@@ -6,6 +6,10 @@ use crate::analysis::places::Worst;
 use crate::analysis::{Class, Family, KernelSum};
 use crate::units::Span;
 
+/// Families of the memory-bound kernels that make a run.
+pub(super) const BETWEEN_PRODUCTS: [Family; 4] =
+    [Family::Elementwise, Family::Reduction, Family::Normalization, Family::CopyTranspose];
+
 /// Longer runs are no chain over one tensor but a loop over many, such as an optimizer's: fusing saves launches, not
 /// memory traffic.
 const LONGEST_CHAIN: u64 = 16;
@@ -49,7 +53,7 @@ impl RunSweep {
     /// The next kernel of the stream, in step `step`.
     pub fn add(&mut self, class: Class, traits: Traits, span: Span, step: Option<usize>) {
         match class {
-            Class::Compute(Family::Elementwise | Family::Reduction | Family::Normalization | Family::CopyTranspose) => {
+            Class::Compute(family) if BETWEEN_PRODUCTS.contains(&family) => {
                 let run = &mut self.run;
                 run.sum.add(span.len_ns());
                 run.longest_ns = run.longest_ns.max(span.len_ns());

@@ -108,7 +108,7 @@ fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication) {
         let ranks = comm.communicator_ranks.get(at).copied().flatten();
         let mut row = row(format::communicator(*id), sums);
         row.note = match ranks {
-            Some(ranks) => format!("{} ranks", format::count(ranks.into())),
+            Some(ranks) => format::counted(ranks.into(), "rank", "ranks"),
             None => {
                 "It was made before the capture, so its number of ranks is unknown. Give the layout of the run in the \
                      settings."
@@ -149,10 +149,10 @@ fn contention(ui: &mut Ui, comm: &Communication) {
             format::duration(contention.alone_median_ns),
         );
         ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(format!(
-            "Medians of {} and {} kernels. A late rank makes a collective longer too; one rank alone does not tell the two \
+            "Medians of {} and {}. A late rank makes a collective longer too; one rank alone does not tell the two \
              apart.",
             format::count(contention.overlapped),
-            format::count(contention.alone),
+            format::counted(contention.alone, "kernel", "kernels"),
         ));
     }
 }
@@ -161,7 +161,7 @@ fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Vec
     if comm.exposed.is_empty() {
         return;
     }
-    let title = format!("Longest exposed of {} spans", format::count(comm.exposed_spans));
+    let title = format!("Longest exposed of {}", format::counted(comm.exposed_spans, "span", "spans"));
     heading(ui, &title, Part::Exposed.definition());
     let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED };
     let clicked = grid.show(ui, comm.exposed.len(), |at| {

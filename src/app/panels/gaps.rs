@@ -164,12 +164,15 @@ const SCROLL_BAR_PT: f32 = 12.0;
 fn sums(ui: &mut Ui, chosen: &Chosen<'_>, cache: &GapsCache) {
     let span_ns = chosen.numbers.whole.span_ns;
     let of_span = format::percent(share(cache.listed.total_ns, span_ns));
-    let (count, total) = (format::count(cache.listed.count), format::duration(cache.listed.total_ns));
-    ui.label(format!("{count} gaps, {total}")).on_hover_text(format!("{of_span} of the rank's GPU span."));
+    let (count, total) = (format::counted(cache.listed.count, "gap", "gaps"), format::duration(cache.listed.total_ns));
+    ui.label(format!("{count}, {total}")).on_hover_text(format!("{of_span} of the rank's GPU span."));
     if cache.shorter.count > 0 {
-        let (count, total) = (format::count(cache.shorter.count), format::duration(cache.shorter.total_ns));
+        let (count, total) = (
+            format::counted(cache.shorter.count, "shorter one", "shorter ones"),
+            format::duration(cache.shorter.total_ns),
+        );
         let of_span = format::percent(share(cache.shorter.total_ns, span_ns));
-        let text = format!("{count} shorter ones, of any cause, {total} together");
+        let text = format!("{count}, of any cause, {total} together");
         ui.add(Label::new(RichText::new(text).small().weak()).wrap())
             .on_hover_text(format!("{of_span} of the rank's GPU span."));
     }

@@ -192,9 +192,9 @@ fn spread(ui: &mut Ui, sums: &LaunchSums) {
         Row { name: (*name).to_owned(), cells: spread_cells(*spread), note: (*note).to_owned(), ..Row::default() }
     });
     let text = format!(
-        "{} launches of {} operations; queue depth {} on the mean, {} at most.",
-        format::count(sums.launches),
-        format::count(sums.operations),
+        "{} of {}; queue depth {} on the mean, {} at most.",
+        format::counted(sums.launches, "launch", "launches"),
+        format::counted(sums.operations, "operation", "operations"),
         format::mean_count(sums.mean_depth),
         format::count(sums.max_depth.into()),
     );

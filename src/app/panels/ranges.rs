@@ -145,8 +145,7 @@ impl Sums {
         let (sums, window_ns, title) = match (typical, key.over) {
             (Some((sums, count)), _) => {
                 let window_ns = chosen.numbers.steps.as_ref().map_or(0, |steps| steps.typical.mean.span_ns);
-                let steps = if count == 1 { "step" } else { "steps" };
-                (sums, window_ns, format!("Mean of {} typical {steps}", format::count(count)))
+                (sums, window_ns, format!("Mean of {}", format::counted(count, "typical step", "typical steps")))
             }
             (None, Over::Visible) => {
                 let window = Coverage::from_sorted([key.visible]);

@@ -22,7 +22,11 @@ pub fn latency(ui: &mut Ui, palette: &Palette, trace: &Trace, window: Span, poin
     let tip = |point: &LaunchPoint| {
         let Some(mean) = point.mean_latency_ns else { return "no launch".to_owned() };
         let longest = format::duration_or_unknown(point.max_latency_ns);
-        format!("mean {}, longest {longest}, {} launches", format::duration_f(mean), format::count(point.launches))
+        format!(
+            "mean {}, longest {longest}, {}",
+            format::duration_f(mean),
+            format::counted(point.launches, "launch", "launches")
+        )
     };
     let lines =
         [line(points, |point| point.max_latency_ns.map(|ns| ns as f64)), line(points, |point| point.mean_latency_ns)];
@@ -103,13 +107,13 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
             plot.bar_chart(BarChart::new("launches", bars).allow_hover(false));
             plot.pointer_coordinate()
         });
-    let summary = format!("Histogram of latencies, {} bins", bins.len());
+    let summary = format!("Histogram of latencies, {}", format::counted(bins.len() as u64, "bin", "bins"));
     response.response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &summary));
     let at = response.inner.map(|pointer| pointer.x.round()).filter(|at| *at >= 0.0);
     if let Some(bin) = at.and_then(|at| bins.get(at as usize)) {
         response.response.on_hover_text_at_pointer(format!(
-            "{} launches with a latency of {} to {}",
-            format::count(bin.count),
+            "{} with a latency of {} to {}",
+            format::counted(bin.count, "launch", "launches"),
             format::duration(bin.from_ns),
             format::duration(bin.to_ns),
         ));

@@ -287,8 +287,8 @@ impl Table<'_> {
             ui.painter().rect_filled(bar, 0.0, self.cx.palette.text_dim);
         }
         let [least, median, most] = [trend.least_ns, trend.median_ns, trend.most_ns].map(format::duration);
-        let steps = format::count(trend.by_step_ns.len() as u64);
-        let text = format!("GPU busy in {steps} steps: median {median}, from {least} to {most}");
+        let steps = format::counted(trend.by_step_ns.len() as u64, "step", "steps");
+        let text = format!("GPU busy in {steps}: median {median}, from {least} to {most}");
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &text));
         response.on_hover_text(text);
     }
