@@ -20,7 +20,10 @@ pub fn headline(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
         }
     });
     let from = match &mfu.settings {
-        Some(path) => format!("Settings from {}", format::one_line(&path.display().to_string(), 200)),
+        Some(path) => {
+            let edited = if cx.workspace.is_edited() { ", edited" } else { "" };
+            format!("Settings from {}{edited}", format::one_line(&path.display().to_string(), 200))
+        }
         None if mfu.has_experiment => "Settings typed here, not saved".to_owned(),
         None if cx.workspace.docs.is_empty() => String::new(),
         None => "No settings came with what is open. Say below what was trained.".to_owned(),

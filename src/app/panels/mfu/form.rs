@@ -234,7 +234,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, out: &mut Vec<Command>) {
     let before = cx.workspace.experiment.as_ref();
     form.follow(before);
     ui.strong("What was trained");
-    files(ui, out);
+    files(ui, cx, out);
     if !form.problems.is_empty() {
         let text = "Not used yet: the settings do not fit together. The numbers are those of before.";
         ui.add(Label::new(RichText::new(text).color(cx.palette.error)).wrap());
@@ -256,7 +256,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, out: &mut Vec<Command>) {
     ui.add_space(12.0);
 }
 
-fn files(ui: &mut Ui, out: &mut Vec<Command>) {
+fn files(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         let buttons = [
             ("Load settings…", "Load a settings file (TOML).", Command::LoadSettings),
@@ -273,6 +273,15 @@ fn files(ui: &mut Ui, out: &mut Vec<Command>) {
             }
         }
     });
+    if cx.workspace.is_edited() {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("Edited, not saved").small().color(cx.palette.warning));
+            let file = cx.workspace.in_file.clone().unwrap_or_default();
+            if ui.small_button("Revert").on_hover_text("Back to what the file says.").clicked() {
+                out.push(Command::SetExperiment(Box::new(file)));
+            }
+        });
+    }
     ui.add_space(4.0);
 }
 
