@@ -178,7 +178,7 @@ pub fn read_config(path: &Path) -> Result<Model, SettingsError> {
 }
 
 /// Writes what the user says of the run to `path`. Of a settings file that is there already everything else stays:
-/// thresholds, kernel classes, comments, order.
+/// thresholds, kernel classes, comments, order. A new file takes that over from the file that the settings came from.
 ///
 /// # Errors
 /// See [`SettingsError`]; nothing that is no settings file is overwritten.
@@ -188,7 +188,9 @@ pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> 
         return Err(SettingsError::Write { path: path.to_owned(), reason: "it is a folder".to_owned() });
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let text = written(existing(path)?, experiment, folder);
+    let source = || experiment.source.as_deref().and_then(|source| existing(source).ok()?);
+    let file = existing(path)?.or_else(source).unwrap_or_default();
+    let text = written(file, experiment, folder);
     // Whole or not at all: a full disk leaves the old file as it was.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
     file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
@@ -196,24 +198,24 @@ pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> 
     Ok(())
 }
 
-/// What the system said, without the name of the temporary file.
+/// What the system said, without the name of the temporary file that is put behind it.
 fn reason(error: &std::io::Error) -> String {
-    let inner = error.get_ref().and_then(std::error::Error::source);
-    inner.map_or_else(|| error.to_string(), ToString::to_string)
+    let said = error.to_string();
+    said.rsplit_once(" at path ").map_or(said.clone(), |(reason, _)| reason.to_owned())
 }
 
-/// The settings file that is to be changed; an empty one when there is none.
-fn existing(path: &Path) -> Result<DocumentMut, SettingsError> {
+/// The settings file at `path`; `None` when there is no file.
+fn existing(path: &Path) -> Result<Option<DocumentMut>, SettingsError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DocumentMut::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
             return Err(SettingsError::Occupied { path: path.to_owned() });
         }
         Err(error) => return Err(SettingsError::Read { path: path.to_owned(), error }),
     };
-    let document = toml::from_str::<File>(&text).ok().and_then(|_| text.parse().ok());
-    document.ok_or_else(|| SettingsError::Occupied { path: path.to_owned() })
+    let document: Option<DocumentMut> = toml::from_str::<File>(&text).ok().and_then(|_| text.parse().ok());
+    document.map(Some).ok_or_else(|| SettingsError::Occupied { path: path.to_owned() })
 }
 
 /// The file's text once it says `experiment`; a `config.json` below `folder` is named relative to it.
@@ -354,7 +356,11 @@ pattern = "my_"
         assert_eq!(std::fs::read_to_string(&path).unwrap(), commented);
         changed.run.gpus = Some(32);
         write(&changed, &path).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), commented.replace("gpus = 16", "gpus = 32"));
+        let expected = commented.replace("gpus = 16", "gpus = 32");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        let copy = folder.path().join("copy.toml");
+        write(&changed, &copy).unwrap();
+        assert_eq!(std::fs::read_to_string(&copy).unwrap(), expected, "kernel classes and thresholds go along");
     }
 
     #[test]
@@ -411,7 +417,7 @@ pattern = "my_"
         let shape = settings.experiment.model.shape().unwrap().unwrap();
         assert_eq!((shape.layers, shape.hidden, shape.vocab), (24, 768, Some(50_257)));
         write(&settings.experiment, &path).unwrap();
-        assert!(std::fs::read_to_string(&path).unwrap().contains("config = \"model/config.json\""));
+        assert!(std::fs::read_to_string(&path).unwrap().contains("config = 'model/config.json'"));
         std::fs::write(&path, "[model]\nconfig = 'nowhere.json'\n").unwrap();
         assert!(RunSettings::read(&path).unwrap_err().to_string().contains("nowhere.json"));
     }
