@@ -36,8 +36,12 @@ fn type_into(driven: &mut Driven, label: &str, text: &str) {
 fn what_is_missing_is_asked_for_and_nothing_is_made_up() {
     let driven = open(1280.0, 1600.0);
     assert_eq!(driven.window().state().workspace.mfu.mfu, None);
-    for text in ["The model is not known", "batch.sequence_length", "experiment.dtype", "Load config.json…"] {
+    for text in ["The model is not known", "give Batch › Length", "give Run › Number format", "Load config.json…"]
+    {
         assert!(driven.shows(text), "{text}");
+    }
+    for key in ["batch.sequence", "experiment.dtype", "model.preset"] {
+        assert!(!driven.shows(key), "{key} is a name of the file");
     }
 }
 
