@@ -187,3 +187,28 @@ fn every_control_has_a_name_in_every_tab_and_size() {
         driven.harness.check_accessibility();
     }
 }
+
+#[test]
+fn the_side_panel_keeps_its_width_and_its_content_stays_inside() {
+    for (width, height) in [(900.0, 600.0), (1280.0, 720.0), (1280.0, 420.0)] {
+        let mut driven = Driven::empty(width, height);
+        driven.send(Command::OpenDemo);
+        driven.wait(|window| !window.state().workspace.docs.is_empty());
+        let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+        let first = left(&driven);
+        for panel in [Panel::Mfu, Panel::Steps, Panel::Ranges, Panel::Launches, Panel::Communication, Panel::Gaps] {
+            driven.send(Command::ShowPanel(panel));
+            assert_eq!(left(&driven), first, "{panel:?} moved the edge at {width}x{height}");
+        }
+        driven.send(Command::ShowPanel(Panel::Mfu));
+        for text in ["The model is not known", "Load settings…", "No settings came"] {
+            let node = driven.harness.query_all_by_label_contains(text).next().expect(text);
+            assert!(node.rect().left() >= first - 16.0 && node.rect().right() <= width, "{text} at {width}x{height}");
+        }
+        // The bar of the table takes room of its own at the right.
+        driven.send(Command::ShowPanel(Panel::Steps));
+        let cells = driven.harness.query_all_by_label_contains(" %").map(|node| node.rect());
+        let right = cells.filter(|rect| rect.left() > first).map(|rect| rect.right()).fold(0.0, f32::max);
+        assert!(right > first && right <= width - 12.0 - 8.0, "{right} at {width}x{height}");
+    }
+}
