@@ -132,7 +132,8 @@ fn within(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let mut inner = ui.new_child(UiBuilder::new().max_rect(room));
     inner.shrink_clip_rect(room.expand2(vec2(ui.spacing().item_spacing.x, 0.0)));
     add(&mut inner);
-    ui.advance_cursor_after_rect(room);
+    // All of the room is used, or the panel could not be dragged wider.
+    ui.expand_to_include_rect(room);
 }
 
 /// Draws the side panel's content.

@@ -212,3 +212,28 @@ fn the_side_panel_keeps_its_width_and_its_content_stays_inside() {
         assert!(right > first && right <= width - 12.0 - 8.0, "{right} at {width}x{height}");
     }
 }
+
+#[test]
+fn the_width_that_the_user_gave_the_side_panel_stays() {
+    let mut driven = Driven::open();
+    let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+    let before = left(&driven);
+    // The handle lies left of the tabs, as far as the margin is wide.
+    let edge = driven.harness.get_by_label("Overview").rect().left_center() - egui::vec2(12.0, -200.0);
+    driven.harness.hover_at(edge);
+    driven.settle();
+    driven.harness.drag_at(edge);
+    driven.settle();
+    for moved in [40.0, 80.0, 120.0] {
+        driven.harness.hover_at(edge - egui::vec2(moved, 0.0));
+        driven.settle();
+    }
+    driven.harness.drop_at(edge - egui::vec2(120.0, 0.0));
+    driven.settle();
+    let wider = left(&driven);
+    assert!((before - wider - 120.0).abs() < 8.0, "{before} {wider}");
+    for panel in [Panel::Mfu, Panel::Steps, Panel::Capture, Panel::Overview] {
+        driven.send(Command::ShowPanel(panel));
+        assert_eq!(left(&driven), wider, "{panel:?}");
+    }
+}
