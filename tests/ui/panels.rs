@@ -2,6 +2,7 @@
 
 use crate::harness::Driven;
 use egui_kittest::kittest::Queryable as _;
+use stepscope::experiment::{Batch, Dtype, Experiment, Model, Run};
 use stepscope::view::{Command, Item, Panel, RankId};
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
@@ -205,6 +206,18 @@ fn the_side_panel_keeps_its_width_and_its_content_stays_inside() {
             let node = driven.harness.query_all_by_label_contains(text).next().expect(text);
             assert!(node.rect().left() >= first - 16.0 && node.rect().right() <= width, "{text} at {width}x{height}");
         }
+        // With settings the panel shows tables and charts too.
+        let model = Model { preset: Some("gpt2-124m".to_owned()), ..Model::default() };
+        let batch = Batch { sequences: Some(2), sequence_length: Some(256), ..Batch::default() };
+        let run = Run { dtype: Some(Dtype::Bf16), ..Run::default() };
+        driven.send(Command::SetExperiment(Box::new(Experiment { run, model, batch, ..Experiment::default() })));
+        for text in ["Settings typed here", "Tokens per step", "MFU by step"] {
+            let node = driven.harness.query_all_by_label_contains(text).next().expect(text);
+            assert!(node.rect().left() >= first - 16.0 && node.rect().right() <= width, "{text} at {width}x{height}");
+        }
+        let fields = driven.harness.query_all_by_role(egui::Role::TextInput).map(|node| node.rect().right());
+        assert!(fields.fold(0.0, f32::max) <= width - 16.0, "fields are cut off at {width}x{height}");
+        assert_eq!(left(&driven), first, "settings moved the edge at {width}x{height}");
         // The bar of the table takes room of its own at the right.
         driven.send(Command::ShowPanel(Panel::Steps));
         let cells = driven.harness.query_all_by_label_contains(" %").map(|node| node.rect());

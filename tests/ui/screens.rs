@@ -165,11 +165,13 @@ fn the_view_is_saved_as_a_picture() {
     assert_eq!(driven.window().state().status, None, "the next command clears the message");
 }
 
+type Save = fn(PathBuf) -> Command;
+
 #[test]
 fn a_save_that_fails_says_where_and_keeps_the_typed_path() {
     let folder = tempfile::tempdir().unwrap();
     let mut driven = Driven::open();
-    let saves: [(fn(PathBuf) -> Command, &str); 3] = [
+    let saves: [(Save, &str); 3] = [
         (Command::SavePictureTo, "view.png"),
         (Command::SaveReportTo, "report.html"),
         (Command::SaveSettingsTo, "stepscope.toml"),
