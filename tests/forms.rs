@@ -289,9 +289,57 @@ fn a_condition_that_cannot_be_answered_is_an_error() {
     connection.execute_batch("DELETE FROM NVTX_EVENTS").unwrap();
     drop(connection);
     fails(&["--fail-if", "step_time > 1ms"], &["step_time of rank 0 is not known", "no steps are marked"]);
+    // What is known to hold is told all the same.
+    fails(
+        &["--fail-if", "step_time > 1ms", "--fail-if", "idle >= 0%"],
+        &["step_time of rank 0 is not known", "it holds: idle >= 0%"],
+    );
     let whole = report(&folder, &export, &["--fail-if", "idle >= 0%"]);
     assert_eq!(whole.status.code(), Some(1));
     assert!(stderr(&whole).contains("whole span (no steps are marked)"), "{}", stderr(&whole));
+}
+
+/// Changes an export in a way that its own rules forbid.
+fn alter(export: &Path, sql: &str) {
+    let sql = format!("PRAGMA foreign_keys = OFF; {sql}");
+    rusqlite::Connection::open(export).unwrap().execute_batch(&sql).unwrap();
+}
+
+/// The report of the job's export after `sql`, with one condition: exit code and message.
+fn damaged(sql: &str, condition: &str) -> (Option<i32>, String) {
+    let (folder, export) = job();
+    alter(&export, sql);
+    let output = report(&folder, &export, &["--fail-if", condition]);
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn a_condition_on_what_a_damaged_capture_does_not_tell_is_an_error_and_there_is_no_verdict() {
+    const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
+    let lost = format!(
+        "CREATE TABLE k AS SELECT * FROM {KERNELS}; DROP TABLE {KERNELS}; ALTER TABLE k RENAME TO {KERNELS};
+         UPDATE {KERNELS} SET end = NULL WHERE rowid % 10 = 0"
+    );
+    for (sql, why) in [
+        (format!("DROP TABLE {KERNELS}"), "No kernels were recorded although"),
+        ("DROP TABLE StringIds".to_owned(), "The kernels have no names"),
+        (lost, "whose times make no sense"),
+    ] {
+        for condition in ["exposed > 99%", "compute < 99%", "idle > 1%", "sync > 1%", "host > 1%"] {
+            let (code, message) = damaged(&sql, condition);
+            assert_eq!(code, Some(2), "{sql} {condition}: {message}");
+            assert!(message.contains(why), "{sql} {condition}: {message}");
+        }
+        let (folder, export) = job();
+        alter(&export, &sql);
+        let text = fine(&folder, &export, &[]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("No verdict.") && text.contains(why), "{text}");
+        assert!(json(&folder, &export)["ranks"][0]["verdict"].is_null());
+    }
+    // Without calls the parts are known, the causes are not.
+    let calls = "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME";
+    assert_eq!(damaged(calls, "sync > 99%").0, Some(2));
+    assert_eq!(damaged(calls, "idle > 99%").0, Some(0));
 }
 
 #[test]

@@ -13,6 +13,9 @@ use stepscope::trace::{RowRef, TableKind};
 #[test]
 fn what_is_no_export_is_told_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
+    // A folder whose own folder nobody else writes to: other tests do to that of temporary files.
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -22,7 +25,7 @@ fn what_is_no_export_is_told_with_what_to_do() {
     let export = "nsys export --type sqlite --output";
     let cases: Vec<(std::path::PathBuf, Vec<&str>)> = vec![
         (folder.path().join("none.sqlite"), vec!["none.sqlite does not exist"]),
-        (folder.path().to_path_buf(), vec!["is a folder", "Name the .sqlite file"]),
+        (inner, vec!["is a folder", "Name the .sqlite file"]),
         (file("empty.sqlite", b""), vec!["empty.sqlite is empty (0 bytes)", export]),
         (file("notes.sqlite", b"step;ms\n1;30\n"), vec!["is a text file", export]),
         (file("noise.sqlite", &noise), vec!["is no SQLite database", "encrypted", export]),

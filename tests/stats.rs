@@ -386,7 +386,7 @@ fn a_step_counts_what_overlaps_its_window() {
     assert_eq!(counted, kernels.count() as i64);
     assert!(counted > 0 && counted < rows(&[], "Instances"));
     let first = trace.span.unwrap().start_ns;
-    let span = format!("{}..{}", start - first, end - first);
+    let span = format!("{}ns..{}ns", start - first, end - first);
     assert_eq!(rows(&["--span", &span], "Instances"), counted, "the same window as a span");
 }
 
@@ -406,7 +406,8 @@ fn what_cannot_be_answered_is_told() {
     fails(&[export, "--report", "gpu_gaps:gap=x"], &["does not take gap=x", "gap=MS"]);
     fails(&[export, "--step", "99"], &["there is no step 99"]);
     fails(&[export, "--span", "90s..91s"], &["outside"]);
-    fails(&[export, "--span", "5..1"], &["is empty"]);
+    fails(&[export, "--span", "5us..1us"], &["is empty"]);
+    fails(&[export, "--span", "10..30"], &["with units"]);
 }
 
 #[test]

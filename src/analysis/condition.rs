@@ -1,6 +1,6 @@
 //! Conditions on the numbers of a report, such as `exposed > 10%`: what can be asked for, and whether it holds.
 
-use super::{Area, Cause, Causes, Mfu, Partition, RankAnalysis};
+use super::{Area, Cause, Causes, Limit, Mfu, Partition, RankAnalysis};
 use crate::units::share;
 
 /// A number that a condition can be put on.
@@ -127,6 +127,14 @@ impl Metric {
             Self::Mfu | Self::Hfu => Limits::Percent,
             Self::TokensPerSecond => Limits::Number,
             _ => Limits::ShareOrTime,
+        }
+    }
+
+    /// True when a capture with this limit does not tell it.
+    pub const fn is_spoilt_by(self, limit: Limit) -> bool {
+        match self {
+            Self::Cause(_) | Self::Loss(_) => limit.spoils_causes(),
+            _ => limit.spoils_parts(),
         }
     }
 
@@ -285,8 +293,11 @@ impl Condition {
     }
 
     /// The rank's value, in the unit of the limit, and what it is of; `None` when the rank has none: a step time without
-    /// steps, a number of the job. Estimated steps are no steps.
+    /// steps, a number of the job, a number that the capture puts in doubt. Estimated steps are no steps.
     pub fn of_rank(&self, numbers: &RankAnalysis) -> Option<(Amount, Subject)> {
+        if numbers.diagnosis.doubt.is_some_and(|doubt| self.metric.is_spoilt_by(doubt)) {
+            return None;
+        }
         let typical = numbers.steps.as_ref().filter(|steps| !steps.estimated).map(|steps| &steps.typical);
         if self.metric == Metric::StepTime {
             let typical = typical?;

@@ -2,7 +2,7 @@
 
 use super::RankAnalysis;
 use crate::record::flags;
-use crate::trace::{OpKind, Trace};
+use crate::trace::{NameId, OpKind, Trace};
 use serde::Serialize;
 
 /// A question that a capture leaves open.
@@ -11,6 +11,12 @@ use serde::Serialize;
 pub enum Limit {
     /// No GPU work at all.
     NoGpuWork,
+    /// Kernels were launched, and none was recorded.
+    NoKernels,
+    /// Kernels without names: communication looks like compute.
+    NoKernelNames,
+    /// GPU operations whose times make no sense were left out.
+    LostOperations,
     /// No API calls: no launches, no steps by launch time.
     NoApiCalls,
     /// No NVTX ranges.
@@ -36,6 +42,17 @@ impl Limit {
     pub const fn consequence(self) -> &'static str {
         match self {
             Self::NoGpuWork => "No GPU work was recorded: compute, communication, copies and idle time are unknown.",
+            Self::NoKernels => {
+                "No kernels were recorded although the program launched some: compute, communication and idle time are \
+                 unknown, and the numbers below count copies only."
+            }
+            Self::NoKernelNames => {
+                "The kernels have no names: communication cannot be told from compute, so both, and what is exposed, are \
+                 unknown."
+            }
+            Self::LostOperations => {
+                "GPU operations whose times make no sense were left out: time in which they ran looks idle or exposed."
+            }
             Self::NoApiCalls => {
                 "No CUDA API calls were recorded: launches, steps and the causes of idle time are unknown."
             }
@@ -64,7 +81,10 @@ impl Limit {
     /// What to record next time; options of nsys as [`flags`] spells them.
     pub const fn remedy(self) -> &'static str {
         match self {
-            Self::NoGpuWork | Self::NoApiCalls => flags::BASE,
+            Self::NoGpuWork | Self::NoKernels | Self::NoApiCalls => flags::BASE,
+            Self::NoKernelNames | Self::LostOperations => {
+                "export the capture again: nsys export --type sqlite --force-overwrite true"
+            }
             Self::NoNvtx => flags::BASE_AND_RANGES,
             Self::NoSteps => "mark each step: torch.cuda.nvtx.range_push(f\"step {n}\") ... range_pop()",
             Self::GraphBlocks => flags::WITH_GRAPH_NODES,
@@ -74,6 +94,27 @@ impl Limit {
             Self::NoCpuSamples => flags::WITH_SAMPLES,
             Self::UnnamedDomains => "start the capture with the program, so that domains are named inside it",
         }
+    }
+
+    /// The gravest of what makes numbers of `trace` wrong; `None` when they can be trusted.
+    pub(super) fn doubt(trace: &Trace) -> Option<Self> {
+        let checks = [
+            (Self::NoKernels, lacks_kernels(trace)),
+            (Self::NoKernelNames, lacks_names(trace)),
+            (Self::LostOperations, lost_many(trace)),
+            (Self::NoApiCalls, trace.api_calls() == 0),
+        ];
+        checks.into_iter().find(|(_, holds)| *holds).map(|(limit, _)| limit)
+    }
+
+    /// True when the parts of the time are not known because of it, and so neither is a verdict.
+    pub const fn spoils_parts(self) -> bool {
+        matches!(self, Self::NoGpuWork | Self::NoKernels | Self::NoKernelNames | Self::LostOperations)
+    }
+
+    /// True when the causes of idle time are not known because of it.
+    pub const fn spoils_causes(self) -> bool {
+        self.spoils_parts() || matches!(self, Self::NoApiCalls)
     }
 
     /// Everything that `trace` cannot answer, in the order of importance.
@@ -87,6 +128,9 @@ impl Limit {
         let unlaunched = ops().any(|ops| (0..ops.len()).any(|op| ops.launch_of(op).is_none()));
         let checks = [
             (Self::NoGpuWork, !has_gpu_work),
+            (Self::NoKernels, lacks_kernels(trace)),
+            (Self::NoKernelNames, lacks_names(trace)),
+            (Self::LostOperations, lost_many(trace)),
             (Self::NoApiCalls, !has_calls),
             (Self::NoNvtx, !has_ranges),
             (Self::NoSteps, has_gpu_work && has_ranges && no_steps),
@@ -99,4 +143,35 @@ impl Limit {
         ];
         checks.into_iter().filter(|(_, holds)| *holds).map(|(limit, _)| limit).collect()
     }
+}
+
+/// Share of all GPU operations from which lost ones spoil the numbers.
+const LOST_SHARE: f64 = 0.01;
+
+/// True when there is GPU work and no kernel, although calls launched some (or no calls tell whether any did).
+fn lacks_kernels(trace: &Trace) -> bool {
+    let is_work = |kind: &OpKind| matches!(kind, OpKind::Kernel | OpKind::Graph);
+    if trace.ranks.is_empty() || trace.ranks.iter().any(|rank| rank.ops.kind.iter().any(is_work)) {
+        return false;
+    }
+    let launches = |name: NameId| trace.name(name).contains("Launch");
+    trace.api_calls() == 0 || trace.processes.iter().any(|process| process.api.name.iter().any(|name| launches(*name)))
+}
+
+/// True when at least half of the kernels have no name.
+fn lacks_names(trace: &Trace) -> bool {
+    let (mut kernels, mut unnamed) = (0_u64, 0_u64);
+    for rank in &trace.ranks {
+        for (name, _) in rank.ops.name.iter().zip(&rank.ops.kind).filter(|(_, kind)| **kind == OpKind::Kernel) {
+            kernels += 1;
+            unnamed += u64::from(trace.op_short_name(*name).is_empty() && trace.op_full_name(*name).is_empty());
+        }
+    }
+    unnamed * 2 >= kernels.max(1)
+}
+
+/// True when so many operations were left out that sums are off.
+fn lost_many(trace: &Trace) -> bool {
+    let kept: usize = trace.ranks.iter().map(|rank| rank.ops.len()).sum();
+    trace.lost_ops as f64 >= LOST_SHARE * (kept as f64 + trace.lost_ops as f64) && trace.lost_ops > 0
 }

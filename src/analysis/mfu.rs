@@ -10,7 +10,7 @@ use super::launch::percentile;
 use super::partition::median_of;
 use super::scope::Basis;
 use super::verdict::Losses;
-use super::{Analysis, Area, Steps};
+use super::{Analysis, Area, Step, StepEdge, Steps};
 use crate::experiment::{
     Convention, Counted, Dtype, Experiment, FlopCount, GpuSource, GpuSpec, NoRow, Recompute, Sequences, counted,
 };
@@ -158,9 +158,29 @@ pub enum Doubt {
     Convention(&'static str),
     /// What the table says of the card.
     Card(&'static str),
+    /// Steps that are no typical ones cost much.
+    Outliers(Slow),
     /// Other files came with settings of their own, which were not used.
     OtherSettings(Vec<PathBuf>),
 }
+
+/// All steps but warm-up and cut ones, outliers included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slow {
+    /// Outliers among them.
+    pub count: u64,
+    /// Steps.
+    pub of: u64,
+    /// Mean step in nanoseconds.
+    pub mean_ns: f64,
+    /// Tokens per second at that pace.
+    pub tokens_per_s: Option<f64>,
+    /// MFU at that pace.
+    pub mfu: Option<f64>,
+}
+
+/// Outliers are worth a word when they make the mean step this much longer than the median one.
+const OUTLIERS_COST: f64 = 1.05;
 
 /// Time of the typical step that went to something else than computing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -391,6 +411,7 @@ impl Mfu {
         } else if let (Some(ceiling), Some(peak)) = (self.ceiling.filter(|ceiling| most > *ceiling), self.peak) {
             self.doubts.push(Doubt::OverCeiling(ceiling * peak.tflops));
         }
+        self.doubts.extend(self.slow(captures).map(Doubt::Outliers));
         let others: BTreeSet<PathBuf> = captures
             .iter()
             .filter_map(|(_, analysis)| analysis.experiment.as_ref()?.source.clone())
@@ -399,6 +420,24 @@ impl Mfu {
         if !others.is_empty() {
             self.doubts.push(Doubt::OtherSettings(others.into_iter().collect()));
         }
+    }
+
+    /// What the job reaches with its outlier steps, when that is much less.
+    fn slow(&self, captures: &[(&Trace, &Analysis)]) -> Option<Slow> {
+        let median_ns = self.step.filter(|step| !step.typed)?.median_ns;
+        let counted = |step: &&Step| !matches!(step.edge, Some(StepEdge::WarmUp | StepEdge::Cut));
+        let all = || steps(captures).flat_map(|steps| &steps.steps).filter(counted);
+        let of = all().count() as u64;
+        let count = all().filter(|step| step.edge == Some(StepEdge::Outlier)).count() as u64;
+        let mean_ns = all().map(|step| step.window.len_ns() as f64).sum::<f64>() / of as f64;
+        let pace = median_ns / mean_ns;
+        (count > 0 && mean_ns > median_ns * OUTLIERS_COST).then(|| Slow {
+            count,
+            of,
+            mean_ns,
+            tokens_per_s: self.tokens_per_s.map(|rate| rate * pace),
+            mfu: self.mfu.map(|mfu| mfu * pace),
+        })
     }
 }
 

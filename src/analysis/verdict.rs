@@ -7,7 +7,7 @@ use super::intervals;
 use super::pipeline::Bubble;
 use super::places::{self, GapPlaces, Group};
 use super::scope::{Basis, Scope};
-use super::{Area, Cause, Causes, Finding, Partition, Place, RankAnalysis, Rule, Thresholds, mfu_without};
+use super::{Area, Cause, Causes, Finding, Partition, Place, RankAnalysis, Rule, Severity, Thresholds, mfu_without};
 use crate::units::share;
 
 /// Causes of idle time that the host is to blame for.
@@ -124,7 +124,12 @@ impl Verdict {
         let all_losses = losses.span_ns.saturating_sub(losses.of_area(Area::Compute));
         let own = || findings.iter().filter(|f| f.rule.area() == area && f.rule.is_advice());
         let explains = |f: &&Finding| !f.rule.is_general() && f.ns_per_step >= losses.of_area(area) / 2;
-        let next = own().find(explains).or_else(|| own().next());
+        // A compute-bound step may still lose to something that is no verdict: what costs most comes first.
+        let costly = || findings.iter().find(|f| f.severity == Severity::Warning && f.rule.is_advice());
+        let next = match area {
+            Area::Compute => costly().or_else(|| own().next()),
+            _ => own().find(explains).or_else(|| own().next()),
+        };
         Self {
             area,
             share: losses.share(area).unwrap_or(0.0),

@@ -2,7 +2,9 @@
 
 use super::cx::{Chosen, Cx};
 use crate::analysis::{Area, Cause, Place, Verdict};
-use crate::report::{bubble_text, margin_text, mfu_text, place_text, verdict_cost, verdict_title};
+use crate::report::{
+    bubble_text, margin_text, mfu_text, next_text, no_verdict, place_text, verdict_cost, verdict_title, waiting_text,
+};
 use crate::timeline::color::Palette;
 use crate::units::Span;
 use crate::view::{Command, Panel};
@@ -50,7 +52,11 @@ pub fn card(ui: &mut Ui, edge: Color32, fill: Color32, add: impl FnOnce(&mut Ui)
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command>) {
     let diagnosis = &chosen.numbers.diagnosis;
     let Some(verdict) = &diagnosis.verdict else {
-        ui.label(RichText::new("No events in this rank, so no verdict.").weak());
+        card(ui, cx.palette.warning, cx.palette.header, |ui| {
+            for line in no_verdict(diagnosis) {
+                wrapped(ui, RichText::new(line));
+            }
+        });
         return;
     };
     card(ui, color(verdict.area, cx.palette), cx.palette.header, |ui| {
@@ -61,7 +67,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
             places(ui, chosen, "Worst:", &verdict.places, out);
         }
         ui.add_space(4.0);
-        wrapped(ui, RichText::new(verdict.next.advice()));
+        wrapped(ui, RichText::new(next_text(verdict)));
         let count = diagnosis.count_with(cx.workspace.mfu.mfu);
         if count > 0 && ui.link(format!("All findings ({count})")).clicked() {
             out.push(Command::ShowPanel(Panel::Findings));
@@ -73,7 +79,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
 fn details(ui: &mut Ui, cx: &Cx<'_>, verdict: &Verdict) {
     let mfu = mfu_text(verdict, cx.workspace.mfu.mfu);
     let reason = verdict.basis.reason().map(str::to_owned);
-    for line in bubble_text(verdict).into_iter().chain(mfu).chain(reason) {
+    let waiting = waiting_text(verdict).map(str::to_owned);
+    for line in bubble_text(verdict).into_iter().chain(mfu).chain(reason).chain(waiting) {
         wrapped(ui, RichText::new(line).weak());
     }
 }

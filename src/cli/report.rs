@@ -3,7 +3,7 @@
 use super::args::ReportArgs;
 use super::load::{Loaded, load};
 use super::run::{CliError, captures, file_of, needed, print};
-use crate::analysis::{Amount, Condition, Metric, Mfu, Subject};
+use crate::analysis::{Amount, Condition, Limit, Metric, Mfu, Subject};
 use crate::format;
 use crate::report::{Form, Picture, check_target};
 
@@ -63,38 +63,48 @@ fn met(conditions: &[Condition], loaded: &[Loaded]) -> Result<Vec<String>, CliEr
     let captures = captures(loaded);
     let pairs: Vec<_> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
     let mfu = Mfu::of(&pairs, Mfu::experiment_of(&pairs));
-    let mut met = Vec::new();
+    let (mut met, mut unknown) = (Vec::new(), Vec::new());
     for condition in conditions {
+        let mut add = |who: &str, value: Option<(Amount, Subject)>, doubt: Option<Limit>| match value {
+            Some((value, subject)) => met.extend(condition.holds(value).then(|| told(condition, who, value, subject))),
+            None => unknown.push(not_known(condition, who, &mfu, doubt)),
+        };
         if condition.metric.is_of_job() {
-            let (value, subject) = condition.of_job(&mfu).ok_or_else(|| unknown(condition, "the job", &mfu))?;
-            met.extend(condition.holds(value).then(|| told(condition, "job", value, subject)));
+            add("the job", condition.of_job(&mfu), None);
             continue;
         }
-        let ranks = captures.iter().flat_map(|c| c.trace.ranks.iter().zip(&c.analysis.ranks));
         let mut any = false;
-        for (rank, numbers) in ranks {
+        for (rank, numbers) in captures.iter().flat_map(|c| c.trace.ranks.iter().zip(&c.analysis.ranks)) {
             any = true;
-            let label = format!("rank {}", format::one_line(&rank.label, 80));
-            let (value, subject) = condition.of_rank(numbers).ok_or_else(|| unknown(condition, &label, &mfu))?;
-            met.extend(condition.holds(value).then(|| told(condition, &label, value, subject)));
+            let who = format!("rank {}", format::one_line(&rank.label, 80));
+            add(&who, condition.of_rank(numbers), numbers.diagnosis.doubt);
         }
         if !any {
-            return Err(CliError::Usage(format!("--fail-if {}: no GPU work was recorded", condition.text())));
+            unknown.push(format!("--fail-if {}: no GPU work was recorded", condition.text()));
         }
     }
-    Ok(met)
+    if unknown.is_empty() {
+        return Ok(met);
+    }
+    // What is known to hold is told all the same.
+    unknown.extend(met.into_iter().map(|met| format!("it holds: {met}")));
+    Err(CliError::Usage(unknown.join("\n")))
 }
 
 /// A value that is not known can neither meet nor miss a condition.
-fn unknown(condition: &Condition, who: &str, mfu: &Mfu) -> CliError {
+fn not_known(condition: &Condition, who: &str, mfu: &Mfu, doubt: Option<Limit>) -> String {
+    let spoilt = doubt.filter(|doubt| condition.metric.is_spoilt_by(*doubt));
     let why = match condition.metric {
+        _ if spoilt.is_some() => {
+            spoilt.map_or_else(String::new, |limit| format!("{} Next time: {}", limit.consequence(), limit.remedy()))
+        }
         Metric::StepTime => {
             "no steps are marked (mark them with NVTX ranges, or name them with --step-regex)".to_owned()
         }
         metric if metric.is_of_job() => crate::report::mfu::missing_text_of(mfu),
         _ => "it took no time".to_owned(),
     };
-    CliError::Usage(format!("--fail-if {}: {} of {who} is not known: {why}", condition.text(), condition.metric.key()))
+    format!("--fail-if {}: {} of {who} is not known: {why}", condition.text(), condition.metric.key())
 }
 
 fn told(condition: &Condition, who: &str, value: Amount, subject: Subject) -> String {

@@ -14,12 +14,12 @@ pub(super) fn parse_span(text: &str) -> Result<Span, CliError> {
     Ok(span)
 }
 
-/// A time with its unit, such as `10ms`, in nanoseconds; a bare number is nanoseconds.
+/// A time with its unit, such as `10ms`, in nanoseconds; only 0 needs none.
 pub(super) fn parse_time(text: &str) -> Option<i64> {
     let text = text.trim();
     let units = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let (number, factor) =
-        units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1.0));
+    let with_unit = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = with_unit.or((text == "0").then_some((text, 1.0)))?;
     let ns = number.trim().parse::<f64>().ok()? * factor;
     (ns.is_finite() && ns.abs() < 9e18).then_some(ns.round() as i64)
 }
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(parse_time("10ms"), Some(10_000_000));
         assert_eq!(parse_time(" 1.5 us"), Some(1_500));
         assert_eq!(parse_time("2s"), Some(2_000_000_000));
-        assert_eq!(parse_time("7"), Some(7));
+        assert_eq!((parse_time("0"), parse_time("7")), (Some(0), None));
         assert_eq!((parse_time("x"), parse_time("nans"), parse_time("")), (None, None, None));
     }
 

@@ -132,6 +132,7 @@ fn mfu(report: &Report, blocks: &mut Vec<Block>) {
         blocks.push(Block::Paragraph(super::mfu::NO_EXPERIMENT.to_owned()));
         return;
     };
+    blocks.extend(report.mfu.source().map(|source| Block::Paragraph(name(&source))));
     let rows = lines(numbers).into_iter().map(|line| vec![line.name.to_owned(), line.value, name(&line.note)]);
     blocks.push(Block::Table(Grid::new("Utilisation", &["Quantity", "Value", "From"], &[2], rows.collect())));
     let remarks: Vec<String> = report.mfu.missing.iter().chain(&report.mfu.doubts).cloned().collect();
@@ -238,6 +239,7 @@ fn idle(rank: &RankReport, blocks: &mut Vec<Block>) {
     head.iter_mut().filter(|name| name.is_empty()).for_each(|name| "Share".clone_into(name));
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     blocks.push(Block::Table(Grid::new("Idle time by cause", &head, &[], rows)));
+    blocks.extend(rank.idle.outside_text().map(|text| Block::Paragraph(text.to_owned())));
     let gaps: Vec<String> = rank.idle.gaps.iter().map(|gap| format!("{}: {}", gap.moment(), gap.sentence)).collect();
     if !gaps.is_empty() {
         blocks.push(Block::Paragraph(format!("{}:", rank.idle.listed_text())));

@@ -1,7 +1,7 @@
 //! Idle time and its causes of one rank, as JSON keys and text.
 
 use super::gap::Gap;
-use super::table::table;
+use super::table::{paragraph, table};
 use crate::analysis::{Cause, Causes, GapReport, GapSum, RankAnalysis};
 use crate::format;
 use crate::trace::{Rank, Trace};
@@ -28,6 +28,9 @@ pub struct IdleReport {
     /// The columns of the text: title, length of the window, its causes.
     #[serde(skip)]
     columns: Vec<(String, i64, Causes)>,
+    /// True when typical steps own time outside of the rank's span.
+    #[serde(skip)]
+    steps_reach_out: bool,
 }
 
 impl IdleReport {
@@ -50,6 +53,11 @@ impl IdleReport {
             gaps_shorter: idle.shorter(idle.listed_ns),
             gaps: reports.map(|report| Gap::of(trace, rank, numbers, &report)).collect(),
             columns,
+            steps_reach_out: numbers
+                .steps
+                .iter()
+                .flat_map(|steps| &steps.steps)
+                .any(|step| step.typical && step.window.start_ns < numbers.span.start_ns),
         }
     }
 
@@ -59,6 +67,9 @@ impl IdleReport {
             return String::new();
         }
         let mut text = format!("\n{}", table("  ", &self.rows()));
+        if let Some(note) = self.outside_text() {
+            text.push_str(&paragraph("  ", note));
+        }
         if !self.gaps.is_empty() {
             text.push_str(&format!("\n  {}\n", self.listed_text()));
             let shown = self.gaps.iter().take(IN_TEXT);
@@ -70,6 +81,14 @@ impl IdleReport {
             text.push_str(&format!("  {shorter}\n"));
         }
         text
+    }
+
+    /// Why a step may be idle for longer than the whole span; `None` when none is.
+    pub(super) fn outside_text(&self) -> Option<&'static str> {
+        self.steps_reach_out.then_some(
+            "The whole span begins with the first GPU operation; the window of the first step begins with its range, so the \
+             idle time before that operation counts for the step only.",
+        )
     }
 
     /// What the list of gaps shows.

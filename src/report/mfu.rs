@@ -161,12 +161,17 @@ impl MfuReport {
         self.numbers.has_experiment.then_some(&self.numbers)
     }
 
+    /// Where the settings came from; `None` when no file was read.
+    pub(super) fn source(&self) -> Option<String> {
+        let name = self.name.as_ref().map(|name| format!(", \"{}\"", format::one_line(name, 60)));
+        Some(format!("Settings from {}{}", self.settings.as_ref()?, name.unwrap_or_default()))
+    }
+
     /// The section as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::from("\nMFU\n");
-        if let Some(path) = &self.settings {
-            let name = self.name.as_ref().map(|name| format!(", \"{}\"", format::one_line(name, 60)));
-            text.push_str(&format!("  Settings from {path}{}\n", name.unwrap_or_default()));
+        if let Some(source) = self.source() {
+            text.push_str(&format!("  {source}\n"));
         }
         if !self.numbers.has_experiment {
             text.push_str(&format!("  {NO_EXPERIMENT}\n"));
@@ -438,6 +443,14 @@ pub fn doubt_text(doubt: &Doubt) -> String {
             "The peak is the one with structured sparsity, twice the dense one; dense models cannot reach it.".to_owned()
         }
         Doubt::Convention(why) => (*why).to_owned(),
+        Doubt::Outliers(slow) => format!(
+            "Outlier steps are left out ({} of {}): with them a step takes {} in the mean{}{}.",
+            format::count(slow.count),
+            format::count(slow.of),
+            format::duration_f(slow.mean_ns),
+            slow.tokens_per_s.map_or_else(String::new, |rate| format!(", {} tokens/s", format::decimal(rate, 0))),
+            slow.mfu.map_or_else(String::new, |mfu| format!(", MFU {}", format::percent(Some(mfu)))),
+        ),
         Doubt::Card(note) => format!("Peak of this card: {note}."),
         Doubt::OtherSettings(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

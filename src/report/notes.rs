@@ -120,7 +120,7 @@ pub(super) fn yaml(report: &Report) -> Result<String, String> {
         parallel: sizes(&experiment),
         throughput: throughput(report),
         nsys: nsys(rank),
-        next_action: noted(rank.and_then(|rank| rank.verdict.next_action()), NO_WORK),
+        next_action: noted(rank.and_then(|rank| rank.verdict.next_action()), no_verdict(rank)),
     };
     serde_saphyr::to_string(&notes).map_err(|error| error.to_string())
 }
@@ -216,6 +216,11 @@ fn throughput(report: &Report) -> Throughput {
     }
 }
 
+/// Why a rank has no verdict.
+fn no_verdict(rank: Option<&RankReport>) -> &str {
+    rank.and_then(|rank| rank.verdict.lines().first()).map_or(NO_WORK, String::as_str)
+}
+
 fn nsys(rank: Option<&RankReport>) -> Nsys<'_> {
     let steps = rank.and_then(marked).map(|(steps, _)| steps);
     let top = rank.and_then(|rank| rank.collectives.iter().max_by_key(|(_, sum)| sum.total_ns).map(|(kind, _)| *kind));
@@ -229,7 +234,7 @@ fn nsys(rank: Option<&RankReport>) -> Nsys<'_> {
         ),
         top_collective: noted(top, "no communication kernel was recorded"),
         visible_bubble: explained(bubble_ns.map(seconds_of), &bubble, NO_STEPS),
-        suspected_bottleneck: noted(rank.and_then(|rank| rank.verdict.class()), NO_WORK),
+        suspected_bottleneck: noted(rank.and_then(|rank| rank.verdict.class()), no_verdict(rank)),
     }
 }
 

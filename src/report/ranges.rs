@@ -1,7 +1,7 @@
 //! NVTX ranges on the GPU of one rank, as JSON keys and text.
 
 use super::document::{Block, Grid};
-use super::table::table;
+use super::table::{paragraph, table};
 use crate::analysis::{Attribution, RangeSum, RangeSums, RankAnalysis};
 use crate::format;
 use crate::trace::{Rank, Trace};
@@ -13,7 +13,9 @@ const JSON_LIMITS: Limits = Limits { children: 40, levels: 8 };
 /// The same, in text.
 const TEXT_LIMITS: Limits = Limits { children: 6, levels: 4 };
 /// What a column means.
-const GPU_BUSY: &str = "GPU busy: time during which anything ran that any thread launched while the range was open.";
+const GPU_BUSY: &str = "GPU busy: time during which anything ran that any thread launched while the range was open. CPU time: what of the \
+                        range lies inside the windows that are summed, which are GPU time; a range that is open across their \
+                        edge counts in part.";
 /// Nodes listed in all, in JSON.
 const MOST_NODES: usize = 2000;
 

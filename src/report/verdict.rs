@@ -1,7 +1,9 @@
 //! The verdict and the findings of one rank, as JSON keys and text.
 
 use super::table::paragraph;
-use crate::analysis::{Area, Basis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict};
+use crate::analysis::{
+    Area, Basis, Diagnosis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict,
+};
 use crate::format;
 use crate::trace::Trace;
 use serde::Serialize;
@@ -33,7 +35,7 @@ struct VerdictKeys {
     losses_ns: BTreeMap<&'static str, i64>,
     bubble: Option<BubbleKeys>,
     evidence: Vec<PlaceKeys>,
-    next_action: &'static str,
+    next_action: String,
     next_rule: Rule,
     mfu_if_gone: Option<f64>,
 }
@@ -108,6 +110,22 @@ pub fn gain_text(finding: &Finding, basis: Option<Basis>) -> String {
     }
 }
 
+/// Why there is no verdict, and what to do about it.
+pub fn no_verdict(diagnosis: &Diagnosis) -> Vec<String> {
+    match diagnosis.doubt.filter(|doubt| doubt.spoils_parts()) {
+        Some(doubt) => {
+            vec![format!("No verdict. {}", doubt.consequence()), format!("Next time: {}", doubt.remedy())]
+        }
+        None => vec!["No events, so no verdict.".to_owned()],
+    }
+}
+
+/// What to do after a verdict: the advice, and what it is about when that is not what the verdict names.
+pub fn next_text(verdict: &Verdict) -> String {
+    let advice = verdict.next.advice();
+    if verdict.next.area() == verdict.area { advice.to_owned() } else { format!("{}: {advice}", verdict.next.title()) }
+}
+
 /// What the step is bound by.
 pub fn verdict_title(verdict: &Verdict) -> String {
     match verdict.also {
@@ -156,6 +174,14 @@ pub fn bubble_text(verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// What a verdict on communication cannot tell yet; `None` for other verdicts.
+pub fn waiting_text(verdict: &Verdict) -> Option<&'static str> {
+    (verdict.area == Area::Communication).then_some(
+        "Part of it may be waiting for a rank that arrives late, which one rank's numbers cannot tell from transfer: \
+         compare the same collectives on all ranks.",
+    )
+}
+
 /// What the MFU could be, in one line; `None` when it is not known.
 pub fn mfu_text(verdict: &Verdict, mfu: Option<f64>) -> Option<String> {
     let mfu = verdict.mfu_if_gone(mfu)?;
@@ -181,8 +207,8 @@ impl VerdictReport {
     }
 
     /// What to do next; `None` when nothing ran.
-    pub(super) fn next_action(&self) -> Option<&'static str> {
-        self.verdict.as_ref().map(|verdict| verdict.next_action)
+    pub(super) fn next_action(&self) -> Option<&str> {
+        self.verdict.as_ref().map(|verdict| verdict.next_action.as_str())
     }
 
     /// Nanoseconds a step of the pipeline's bubble; `None` without a pipeline.
@@ -215,7 +241,7 @@ impl VerdictReport {
         Self {
             verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
             findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            lines: lines(trace, diagnosis.verdict.as_ref(), steps, mfu),
+            lines: lines(trace, diagnosis, steps, mfu),
         }
     }
 
@@ -257,15 +283,16 @@ impl VerdictReport {
 }
 
 /// The verdict with its next action, a line for each thing that is said.
-fn lines(trace: &Trace, verdict: Option<&Verdict>, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
-    let Some(verdict) = verdict else { return vec!["No events, so no verdict.".to_owned()] };
+fn lines(trace: &Trace, diagnosis: &Diagnosis, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
+    let Some(verdict) = &diagnosis.verdict else { return no_verdict(diagnosis) };
     let mut lines = vec![verdict_text(verdict), margin_text(verdict)];
     lines.extend(bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)));
     if !verdict.places.is_empty() {
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, trace, steps)).collect();
         lines.push(format!("Worst: {}.", places.join(", ")));
     }
-    lines.push(format!("Next: {}", verdict.next.advice()));
+    lines.push(format!("Next: {}", next_text(verdict)));
+    lines.extend(waiting_text(verdict).map(str::to_owned));
     lines.extend(verdict.basis.reason().map(str::to_owned));
     lines
 }
@@ -294,7 +321,7 @@ impl VerdictKeys {
             losses_ns: losses.into_iter().collect(),
             bubble,
             evidence: verdict.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
-            next_action: verdict.next.advice(),
+            next_action: next_text(verdict),
             next_rule: verdict.next,
             mfu_if_gone: verdict.mfu_if_gone(mfu),
         }

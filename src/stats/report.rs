@@ -126,8 +126,8 @@ impl Report {
     pub const fn differs(self) -> Option<&'static str> {
         match self {
             Self::CudaGpuMemTimeSum | Self::CudaGpuMemSizeSum => Some(
-                "nsys gives nothing for exports without a table of copy directions (before 2022.2); the directions are \
-                 named here all the same.",
+                "Of exports before 2022.2, which lack a table of copy directions, nsys lists no copies; here they are named all \
+                 the same.",
             ),
             Self::NvtxSum | Self::NvtxPushpopSum => Some(
                 "An open range lasts to the last time in any NVTX event, as in nsys; in the timeline it lasts to the \

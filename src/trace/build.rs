@@ -55,6 +55,8 @@ pub struct TraceBuilder {
     rank_labels: FxHashMap<Option<i64>, String>,
     warnings: Vec<Warning>,
     dropped: BTreeMap<(&'static str, &'static str), u64>,
+    /// GPU operations among them.
+    lost_ops: u64,
 }
 
 /// What one thread did, in the order the rows came.
@@ -126,7 +128,10 @@ impl TraceBuilder {
 
     /// Adds an operation unless it is to be left out; true when it was added.
     fn checked_op(&mut self, op: RawOp) -> bool {
-        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else { return false };
+        let Some(end_ns) = self.checked_end("GPU operation", op.start_ns, op.end_ns) else {
+            self.lost_ops += 1;
+            return false;
+        };
         let name = self.op_name(&op);
         let key = (op.global_pid, op.device);
         // Rows of one rank come in long runs: its columns stay at hand until another rank's row comes.
@@ -299,6 +304,7 @@ impl TraceBuilder {
             categories: self.categories.into_names(),
             nvtx_end_ns: self.nvtx_end_ns,
             overheads: self.overheads,
+            lost_ops: self.lost_ops,
             warnings: self.warnings,
             span,
             details,

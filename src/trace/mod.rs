@@ -71,6 +71,8 @@ pub struct Trace {
     pub nvtx_end_ns: Option<i64>,
     /// Time the profiler itself took from the program.
     pub overheads: Vec<Overhead>,
+    /// GPU operations that were left out, as their times make no sense.
+    pub lost_ops: u64,
     /// What was odd about the file.
     pub warnings: Vec<Warning>,
     /// From the first to the last event of any kind; `None` when the file holds no event at all.

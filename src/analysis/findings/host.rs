@@ -3,7 +3,7 @@
 use super::{Case, Finding, Rule, Value};
 use crate::analysis::places::Group;
 use crate::analysis::verdict::LAUNCH_CAUSES;
-use crate::analysis::{Area, Cause, Place, Step};
+use crate::analysis::{Area, Cause, Place, Step, base_name};
 use crate::units::share;
 
 /// What holds of a case.
@@ -79,7 +79,7 @@ fn synchronization(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let syncs = &case.calls.syncs;
-    let top = syncs.top().map(|name| Value::Name(case.trace.name(name).to_owned()));
+    let top = syncs.top().map(|name| Value::Name(base_name(case.trace.name(name)).to_owned()));
     let per_step = |count| Value::Count(case.scope.mean_count(count));
     Some(
         case.finding(Rule::Synchronization, lost_ns)
@@ -115,7 +115,7 @@ fn allocator(case: &Case<'_>) -> Option<Finding> {
     if per_step < 1.0 && case.scope.share(lost_ns) < case.limits.allocator_share {
         return None;
     }
-    let top = calls.top().map(|name| Value::Name(case.trace.name(name).to_owned()));
+    let top = calls.top().map(|name| Value::Name(base_name(case.trace.name(name)).to_owned()));
     Some(
         case.finding(Rule::AllocatorChurn, lost_ns)
             .with_some("allocating and freeing calls per step", Value::Count(per_step))

@@ -25,7 +25,7 @@ use super::pipeline::{Bubble, Pipeline};
 use super::places::GapPlaces;
 use super::scope::{Basis, Scope};
 use super::verdict::{Losses, Verdict};
-use super::{Area, Classes, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
+use super::{Area, Classes, Limit, Params, Place, RankAnalysis, Thresholds, range_names, verdict};
 use crate::trace::{NameId, Rank, Trace};
 use crate::units::share;
 use calls::Calls;
@@ -181,7 +181,9 @@ impl Case<'_> {
 /// The verdict on a rank and its findings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Diagnosis {
-    /// What the step is bound by; `None` when the rank's span has no length.
+    /// Why numbers of the capture may be wrong; `None` when they can be trusted.
+    pub doubt: Option<Limit>,
+    /// What the step is bound by; `None` when the rank's span has no length, or when the parts of its time are in doubt.
     pub verdict: Option<Verdict>,
     /// What was found, by the time it could win, largest first.
     pub findings: Vec<Finding>,
@@ -230,16 +232,17 @@ impl Diagnosis {
     /// # Panics
     /// When the trace has no such rank.
     pub fn of(trace: &Trace, rank: usize, classes: &Classes, numbers: &RankAnalysis, params: &Params) -> Self {
-        let Some(scope) = Scope::of(numbers) else { return Self::default() };
+        let (doubt, limits) = (Limit::doubt(trace), params.thresholds);
+        let scope = Scope::of(numbers).filter(|_| !doubt.is_some_and(Limit::spoils_parts));
+        let Some(scope) = scope else { return Self { doubt, limits, ..Self::default() } };
         let process = trace.ranks[rank].process;
         let range_names = range_names::distinct(trace, process);
         let pipeline = Pipeline::find(trace, process, &scope, params.experiment.as_ref(), &range_names);
         let bubble = pipeline.map(|p| Bubble::of(trace, rank, classes, numbers, &scope, p));
-        let limits = &params.thresholds;
         let case = Case {
             losses: Losses::of(&scope.parts, &scope.causes, bubble.as_ref()),
-            work: Work::of(trace, rank, classes, numbers, &scope, limits),
-            calls: Calls::of(trace, process, numbers, &scope, limits),
+            work: Work::of(trace, rank, classes, numbers, &scope, &limits),
+            calls: Calls::of(trace, process, numbers, &scope, &limits),
             gaps: GapPlaces::of(&scope, numbers),
             rank: &trace.ranks[rank],
             trace,
@@ -247,7 +250,7 @@ impl Diagnosis {
             scope,
             bubble,
             range_names,
-            limits,
+            limits: &limits,
         };
         let mut findings = Vec::new();
         comm::findings(&case, &mut findings);
@@ -260,7 +263,7 @@ impl Diagnosis {
         tidy(&mut findings, case.scope.basis);
         rank_by_gain(&mut findings);
         let Case { scope, losses, bubble, gaps, .. } = case;
-        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, (limits, &gaps));
-        Self { verdict: Some(verdict), findings, limits: *limits }
+        let verdict = Verdict::of(numbers, &scope, losses, bubble, &findings, (&limits, &gaps));
+        Self { doubt, verdict: Some(verdict), findings, limits }
     }
 }

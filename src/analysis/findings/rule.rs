@@ -140,7 +140,14 @@ impl Rule {
 
     /// True when the rule names a loss and not why: a more specific one that explains most of it goes before it.
     pub const fn is_general(self) -> bool {
-        matches!(self, Self::ExposedCommunication | Self::LaunchBound | Self::DeviceWait | Self::SlowSteps)
+        matches!(
+            self,
+            Self::ExposedCommunication
+                | Self::GradientsNotOverlapped
+                | Self::LaunchBound
+                | Self::DeviceWait
+                | Self::SlowSteps
+        )
     }
 
     /// The rule whose advice stands for an area when no finding does.
@@ -170,7 +177,7 @@ impl Rule {
             Self::GradientsNotOverlapped => row(
                 "R1",
                 Communication,
-                "Gradient reduction does not overlap with backward",
+                "Gradient reduction hardly overlaps with backward",
                 "Reduce each gradient bucket as soon as backward has filled it: DistributedDataParallel with \
                  bucket_cap_mb around 25, overlap_grad_reduce in Megatron, no no_sync() around the last micro-batch, and \
                  no reduction by hand after backward().",

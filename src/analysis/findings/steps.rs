@@ -90,7 +90,7 @@ impl Pauses {
         let waits = (self.waits > 0).then_some(Value::Count(self.waits as f64));
         case.finding_beyond(Rule::HostPause, per_step)
             .with("steps that pause", Value::Count(self.steps.len() as f64))
-            .with("of so many steps", Value::Count(self.of as f64))
+            .with("steps looked at", Value::Count(self.of as f64))
             .with("longest pause", Value::Ns(self.longest_ns))
             .with("all of them", Value::Ns(self.total_ns))
             .with_known("one every so many steps", period.map(|steps| Value::Count(steps as f64)))
@@ -167,7 +167,7 @@ impl Slow {
         };
         case.finding_beyond(rule, per_step)
             .with("slow steps", Value::Count(self.count as f64))
-            .with("of so many steps", Value::Count(of as f64))
+            .with("steps looked at", Value::Count(of as f64))
             .with("they differ most in", Value::Name(area.text().to_owned()))
             .with("beyond the typical step, in all", Value::Ns(self.excess_ns))
             .at(places)

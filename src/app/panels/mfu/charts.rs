@@ -68,7 +68,7 @@ fn plot(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, mfu: &Mfu, shown: &[(usiz
 /// From today's MFU to what would be left if the losses vanished, the largest first.
 pub fn losses(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
     let Some(today) = mfu.mfu.filter(|_| !mfu.losses.is_empty()) else { return };
-    ui.strong("If losses vanished").on_hover_text(
+    ui.strong("If losses vanished, one after the other").on_hover_text(
         "MFU at most, when the losses of the typical step vanish one after the other, the largest first, and nothing else \
          changes.",
     );
