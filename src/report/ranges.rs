@@ -107,7 +107,7 @@ impl RangesReport {
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
         let Some(tree) = &self.ranges else { return String::new() };
-        format!("\n{}  {GPU_BUSY}\n", table("  ", &tree.rows()))
+        format!("\n{}{}", table("  ", &tree.rows()), paragraph("  ", GPU_BUSY))
     }
 
     /// The section as blocks of a document; none when there is nothing to say.
