@@ -32,7 +32,7 @@ fn matches(chord: Chord, key: Key, modifiers: Modifiers) -> bool {
     wanted == key
         && modifiers.command == chord.command
         && modifiers.alt == chord.alt
-        && (sign || modifiers.shift == chord.shift)
+        && ((sign && !chord.shift) || modifiers.shift == chord.shift)
 }
 
 fn key_of(name: &str) -> Option<Key> {

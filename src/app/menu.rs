@@ -4,7 +4,7 @@ use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
-use crate::view::{Command, Panel, Theme};
+use crate::view::{Command, Kin, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -84,6 +84,18 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, open && selected, "Zoom to selection", Command::ShowSelection, out);
         entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
         entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
+    });
+    ui.menu_button("Selection", |ui| {
+        ui.set_width(WIDTH_PT);
+        let neighbours = [
+            ("Previous on the row", Kin::Lane, Side::Before),
+            ("Next on the row", Kin::Lane, Side::After),
+            ("Previous of the same name", Kin::Name, Side::Before),
+            ("Next of the same name", Kin::Name, Side::After),
+        ];
+        for (text, kin, side) in neighbours {
+            entry(ui, open, text, Command::SelectNeighbour(kin, side), out);
+        }
     });
     ui.menu_button("Steps", |ui| {
         ui.set_width(WIDTH_PT);

@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, RankId, ViewState, Viewport, Workspace};
+use super::{Command, Item, Kin, RankId, Side, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -52,6 +52,7 @@ impl ViewState {
                 self.selected = *item;
                 self.reveals = self.reveals.wrapping_add(1);
             }
+            Command::SelectNeighbour(kin, side) => self.select_neighbour(*kin, *side, workspace),
             Command::SelectSpan(span) => {
                 self.selected_span = span.filter(|span| !span.is_empty());
                 if self.selected_span.is_some() {
@@ -118,6 +119,19 @@ impl ViewState {
         self.reveals = self.reveals.wrapping_add(1);
         if let Some(span) = item.or(self.selected_span) {
             self.go(Viewport::around(span), Move::Jump, workspace);
+        }
+    }
+
+    fn select_neighbour(&mut self, kin: Kin, side: Side, workspace: &Workspace) {
+        let found = match self.selected {
+            Some(item) => item.neighbour(workspace, kin, side),
+            None => self.rank.and_then(|rank| Item::first_in_view(workspace, rank, self.viewport)),
+        };
+        let Some(item) = found else { return };
+        self.selected = Some(item);
+        self.reveals = self.reveals.wrapping_add(1);
+        if let Some(span) = item.span(workspace) {
+            self.go(self.viewport.with_in_sight(span), Move::Pan, workspace);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Everything that can change what the window shows.
 
-use super::{Item, LaneKey, Panel, RankId, Theme};
+use super::{Item, Kin, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -40,6 +40,8 @@ pub enum Command {
     NextStep,
     /// Selects an item, or nothing.
     Select(Option<Item>),
+    /// Selects the item beside the selected one and brings it into sight without zooming.
+    SelectNeighbour(Kin, Side),
     /// Selects a span of axis time, or none.
     SelectSpan(Option<Span>),
     /// Chooses the rank that the side panel speaks about.

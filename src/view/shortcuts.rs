@@ -1,6 +1,6 @@
 //! The one table of keys. The window reads it, the help window prints it; no toolkit types in it.
 
-use super::{Command, ViewState, Workspace};
+use super::{Command, Kin, Side, ViewState, Workspace};
 
 /// A key with its modifiers. `key` is the key's name as keyboards and egui spell it (`"A"`, `"ArrowLeft"`, `"["`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -170,6 +170,31 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Navigate,
         help: "Forward again",
         commands: |_, _| vec![Command::Forward],
+    },
+    // With Shift first: a sign without it also stands for the key with it.
+    Shortcut {
+        chords: &[shift(",")],
+        group: Group::Select,
+        help: "Previous of the same name",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Name, Side::Before)],
+    },
+    Shortcut {
+        chords: &[shift(".")],
+        group: Group::Select,
+        help: "Next of the same name",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Name, Side::After)],
+    },
+    Shortcut {
+        chords: &[key(",")],
+        group: Group::Select,
+        help: "Previous item on the row",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Lane, Side::Before)],
+    },
+    Shortcut {
+        chords: &[key(".")],
+        group: Group::Select,
+        help: "Next item on the row",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Lane, Side::After)],
     },
     Shortcut {
         chords: &[key("Escape")],
