@@ -26,6 +26,7 @@ mod range_names;
 mod ranges;
 mod rank;
 mod rules;
+mod same_name;
 mod scope;
 mod step_names;
 mod steps;
@@ -64,6 +65,7 @@ pub use ranges::{
 };
 pub use rank::{Counts, RankAnalysis};
 pub use rules::{Rules, RulesError};
+pub use same_name::{NameStats, StepPart};
 pub use scope::Basis;
 pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use thresholds::Thresholds;

@@ -31,6 +31,7 @@ mod parts;
 pub mod picture;
 mod recipe;
 mod run;
+mod same_name;
 pub mod settings;
 pub mod state;
 mod status;

@@ -8,6 +8,7 @@ use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
 use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
+use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
 use crate::analysis::Analysis;
@@ -23,6 +24,7 @@ pub struct Cache {
     docs: Vec<DocCache>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     linked: Option<(Item, Arc<Linked>)>,
+    pub(super) same: Option<Same>,
     pub(super) drag: Option<Drag>,
     pub(super) ease: Ease,
     pub(super) sight: Sight,
@@ -67,6 +69,7 @@ impl Cache {
             self.docs.truncate(same);
             self.rows.retain(|key, _| key.doc() < same);
             self.linked = None;
+            self.same = None;
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
             self.clicks = Clicks::default();

@@ -29,6 +29,7 @@ mod paint;
 mod row;
 mod rows;
 pub mod ruler;
+mod same;
 mod select;
 mod sight;
 mod slices;
@@ -136,6 +137,9 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
     overlay::span(&lanes, frame, palette);
     if let Some(selected) = frame.state.selected {
+        if let Some(same) = cache.same_name(ui.ctx(), frame.workspace, selected) {
+            same::paint(&lanes, frame, cache, layout, palette, (selected, &same));
+        }
         let linked = cache.linked(frame.workspace, selected);
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }

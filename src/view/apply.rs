@@ -52,6 +52,7 @@ impl ViewState {
                 self.selected = *item;
                 self.reveals = self.reveals.wrapping_add(1);
             }
+            Command::Reveal(item) => self.reveal(*item, workspace),
             Command::SelectNeighbour(kin, side) => self.select_neighbour(*kin, *side, workspace),
             Command::SelectSpan(span) => {
                 self.selected_span = span.filter(|span| !span.is_empty());
@@ -127,7 +128,12 @@ impl ViewState {
             Some(item) => item.neighbour(workspace, kin, side),
             None => self.rank.and_then(|rank| Item::first_in_view(workspace, rank, self.viewport)),
         };
-        let Some(item) = found else { return };
+        if let Some(item) = found {
+            self.reveal(item, workspace);
+        }
+    }
+
+    fn reveal(&mut self, item: Item, workspace: &Workspace) {
         self.selected = Some(item);
         self.reveals = self.reveals.wrapping_add(1);
         if let Some(span) = item.span(workspace) {

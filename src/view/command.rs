@@ -40,6 +40,8 @@ pub enum Command {
     NextStep,
     /// Selects an item, or nothing.
     Select(Option<Item>),
+    /// Selects this item and brings it into sight without zooming.
+    Reveal(Item),
     /// Selects the item beside the selected one and brings it into sight without zooming.
     SelectNeighbour(Kin, Side),
     /// Selects a span of axis time, or none.

@@ -10,6 +10,7 @@ mod job;
 mod loading;
 mod mfu;
 mod minimap;
+mod navigate;
 mod panels;
 mod pictures;
 mod ranges;
