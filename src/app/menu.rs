@@ -4,7 +4,7 @@ use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
-use crate::view::{Command, Kin, Panel, Side, Theme};
+use crate::view::{Axis, Command, Kin, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -85,7 +85,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
         entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
     });
-    ui.menu_button("Selection", |ui| {
+    ui.menu_button("Neighbours", |ui| {
         ui.set_width(WIDTH_PT);
         let neighbours = [
             ("Previous on the row", Kin::Lane, Side::Before),
@@ -114,6 +114,17 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
         }
     });
+    ui.menu_button("Time axis", |ui| {
+        for axis in Axis::ALL {
+            let refused = cx.view.zero_of(axis, cx.workspace).refused.filter(|_| open);
+            let radio = egui::RadioButton::new(cx.view.axis == axis, axis.text());
+            let response = ui.add_enabled(open && refused.is_none(), radio);
+            if response.on_disabled_hover_text(refused.unwrap_or("nothing is open")).clicked() {
+                out.push(Command::SetAxis(axis));
+                ui.close();
+            }
+        }
+    });
     ui.menu_button("Theme", |ui| {
         for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
             if ui.radio(cx.view.theme == theme, text).clicked() {
@@ -133,7 +144,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 10] = [
+pub const PANELS: [(Panel, &str); 11] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -144,6 +155,7 @@ pub const PANELS: [(Panel, &str); 10] = [
     (Panel::Mfu, "MFU"),
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
+    (Panel::Selection, "Selection"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {

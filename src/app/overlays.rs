@@ -93,13 +93,17 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
 }
 
 /// What the mouse does over the timeline.
-const MOUSE: [(&str, &str); 9] = [
+const MOUSE: [(&str, &str); 13] = [
     ("Click", "Select what is under the pointer"),
     ("Double-click", "Fit it; on empty space, everything"),
     ("Middle click", "Fit what is under the pointer"),
     ("Drag", "Move through time and lanes"),
     ("Shift+drag", "Measure a span"),
     ("Drag on the ruler", "Measure a span"),
+    ("Alt or Ctrl meanwhile", "Do not snap to edges"),
+    ("Drag an edge of the span", "Move it"),
+    ("Double-click on the ruler", "Clear the span"),
+    ("Right-drag, Ctrl+drag", "Zoom into a box; Escape gives it up"),
     ("Wheel", "Zoom at the pointer"),
     ("Shift+wheel", "Move through time"),
     ("Alt+wheel, wheel on names", "Scroll the lanes"),

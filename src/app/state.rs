@@ -9,7 +9,7 @@ use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings, SettingsError};
-use crate::view::{Command, ViewState, Workspace};
+use crate::view::{Command, Panel, ViewState, Workspace};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -258,6 +258,7 @@ impl AppState {
             panel: self.settings.panel,
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
+            axis: self.settings.axis,
             ..ViewState::open(&self.workspace)
         };
     }
@@ -341,9 +342,12 @@ impl AppState {
 
     fn remember(&mut self) {
         self.settings.theme = self.view.theme;
-        self.settings.panel = self.view.panel;
+        // A tab about what is selected now says nothing the next time.
+        let passing = self.view.panel == Panel::Selection;
+        self.settings.panel = if passing { self.view.panel_before } else { self.view.panel };
         self.settings.marks = self.view.marks;
         self.settings.nvtx = self.view.nvtx;
+        self.settings.axis = self.view.axis;
     }
 }
 

@@ -147,6 +147,7 @@ impl Window {
             match command {
                 // Escape closes what lies on top before it clears the selection.
                 Command::Select(None) if covered => commands.push(Command::Dismiss),
+                Command::Select(None) | Command::SelectSpan(None) if self.caches.timeline.took_escape() => {}
                 Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
                 Command::ToggleHelp | Command::Quit => commands.push(command),

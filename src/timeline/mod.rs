@@ -11,7 +11,9 @@
 pub mod bench;
 mod bins;
 mod cache;
+pub mod clock;
 pub mod color;
+mod drag;
 mod draw;
 mod ease;
 mod grid;
@@ -33,6 +35,7 @@ mod same;
 mod select;
 mod sight;
 mod slices;
+mod snap;
 mod steps;
 mod tooltip;
 
@@ -95,6 +98,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let on_lanes = |at: &Pos2| (frame.left_pt..=frame.right_pt).contains(&at.x);
     cache.pointer_ns = pointer.filter(on_lanes).map(|at| frame.time_at(at.x));
     paint(ui, &frame, &layout, cache, rect, pointer);
+    ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt)), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
     if let Some(at) = pointer.filter(|_| response.hovered()) {
         hover(ui, &frame, &layout, cache, rect, at);
@@ -146,6 +150,9 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let sticky = frame.sticky(layout);
     if let Some(header) = &sticky {
         sticky_header(&lanes, frame, cache, layout, palette, header);
+    }
+    if let Some(at) = ui.input(|i| i.pointer.latest_pos()).filter(|_| cache.drag.is_some()) {
+        drag::paint(&lanes, frame, cache, palette, at);
     }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
     let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
@@ -206,6 +213,9 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if cache.drag.is_some() {
         return;
     }
+    if on_lanes && drag::other_end(frame, at).is_some() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
+    }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
@@ -260,8 +270,8 @@ fn describe(workspace: &Workspace, state: &ViewState) -> String {
     let ranks = format::counted(workspace.ranks().count() as u64, "rank", "ranks");
     let tick = (state.viewport.len_ns / 1000.0).max(1.0) as i64;
     let span = state.viewport.span();
-    let (from, to) = (format::time_at(span.start_ns, tick), format::time_at(span.end_ns, tick));
-    let mut text = format!("Timeline of {ranks}, showing {from} to {to}");
+    let at = |at_ns| clock::text(workspace, state, at_ns, tick, tick);
+    let mut text = format!("Timeline of {ranks}, showing {} to {}", at(span.start_ns), at(span.end_ns));
     if let Some(item) = state.selected {
         let length = item.span(workspace).map_or(0, crate::units::Span::len_ns);
         text += &format!(", selected {} of {}", label::name_of(workspace, item), format::duration(length));

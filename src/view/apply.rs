@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, Kin, RankId, Side, ViewState, Viewport, Workspace};
+use super::{Command, Item, Kin, Panel, RankId, Side, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -59,6 +59,8 @@ impl ViewState {
                 if self.selected_span.is_some() {
                     // So that the selection is one thing, and "zoom to selection" is not ambiguous.
                     self.selected = None;
+                } else if self.panel == Panel::Selection {
+                    self.panel = self.panel_before;
                 }
             }
             Command::ChooseRank(rank) => {
@@ -74,7 +76,13 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
-            Command::ShowPanel(panel) => self.panel = *panel,
+            Command::SetAxis(axis) => self.axis = *axis,
+            Command::ShowPanel(panel) => {
+                if self.panel != Panel::Selection {
+                    self.panel_before = self.panel;
+                }
+                self.panel = *panel;
+            }
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
             | Command::OpenDialog

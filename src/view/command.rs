@@ -1,6 +1,6 @@
 //! Everything that can change what the window shows.
 
-use super::{Item, Kin, LaneKey, Panel, RankId, Side, Theme};
+use super::{Axis, Item, Kin, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -56,6 +56,8 @@ pub enum Command {
     ToggleNvtx,
     /// Chooses which operations belong to an NVTX range.
     SetAttribution(Attribution),
+    /// Chooses from when time is counted.
+    SetAxis(Axis),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

@@ -4,6 +4,7 @@
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
 mod apply;
+mod axis;
 mod command;
 mod history;
 mod neighbour;
@@ -13,6 +14,7 @@ mod state;
 mod viewport;
 mod workspace;
 
+pub use axis::{Axis, Zero};
 pub use command::Command;
 pub use history::{History, Move};
 pub use neighbour::{Kin, Side};

@@ -208,6 +208,12 @@ pub const SHORTCUTS: &[Shortcut] = &[
         help: "Marks of idle gaps and exposed communication",
         commands: |_, _| vec![Command::ToggleMarks],
     },
+    Shortcut {
+        chords: &[key("T")],
+        group: Group::Show,
+        help: "Time since the capture's start, since the step, or wall clock",
+        commands: |s, _| vec![Command::SetAxis(s.axis.next())],
+    },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
         chords: &[command("O")],

@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{History, RankId, Viewport};
+use super::{Axis, History, RankId, Viewport};
 use crate::analysis::Attribution;
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,8 @@ pub enum Panel {
     Guide,
     /// What the file holds, and warnings.
     Capture,
+    /// The selected span: its parts and what ran in it.
+    Selection,
 }
 
 /// Everything the view remembers between frames.
@@ -156,8 +158,12 @@ pub struct ViewState {
     pub nvtx: bool,
     /// Which operations belong to an NVTX range.
     pub attribution: Attribution,
+    /// From when time is counted.
+    pub axis: Axis,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.
     pub panel: Panel,
+    /// The tab that clearing the selected span goes back to.
+    pub panel_before: Panel,
 }

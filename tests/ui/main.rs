@@ -15,5 +15,6 @@ mod panels;
 mod pictures;
 mod ranges;
 mod screens;
+mod selection;
 mod shortcuts;
 mod traffic;
