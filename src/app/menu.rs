@@ -96,7 +96,13 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         for (text, kin, side) in neighbours {
             entry(ui, open, text, Command::SelectNeighbour(kin, side), out);
         }
+        ui.separator();
+        let item = cx.view.selected.is_some();
+        entry(ui, item, "Select its span", Command::SelectItsSpan, out);
+        entry(ui, item, "Copy its name", Command::CopyName, out);
+        entry(ui, item, "Copy what is known of it", Command::CopyFacts, out);
     });
+    entry(ui, open, "Bookmark", Command::AddBookmark, out);
     ui.menu_button("Steps", |ui| {
         ui.set_width(WIDTH_PT);
         entry(ui, open, "Previous step", Command::PreviousStep, out);
@@ -144,7 +150,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 11] = [
+pub const PANELS: [(Panel, &str); 12] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -156,6 +162,7 @@ pub const PANELS: [(Panel, &str); 11] = [
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),
+    (Panel::Bookmarks, "Bookmarks"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {

@@ -9,6 +9,7 @@
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
 mod again;
+pub mod bookmarks;
 mod capture;
 mod causes;
 mod cx;

@@ -2,7 +2,6 @@
 
 use super::cx::pair;
 use super::icon;
-use super::keys;
 use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::format;
@@ -121,7 +120,7 @@ fn shortcut_group(ui: &mut Ui, group: Group) {
     ui.add_space(8.0);
     ui.label(RichText::new(group.text()).strong());
     for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
-        let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
+        let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| chord.text()).collect();
         keys.dedup();
         pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
     }

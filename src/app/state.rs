@@ -4,6 +4,8 @@
 //! files, ending the program) comes back as an [`Effect`].
 
 use super::again::{Again, is_stale};
+use super::bookmarks::Bookmarks;
+use super::facts::Facts;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
@@ -31,6 +33,10 @@ pub enum Effect {
     AskWhereToSaveSettings,
     /// Ask for the `config.json` of a model.
     AskForModelConfig,
+    /// Write the bookmarks of what is open.
+    KeepBookmarks,
+    /// Put this text where it can be pasted from.
+    Copy(String),
     /// Write the current view to this file.
     WritePicture(PathBuf),
     /// Write the report to this file.
@@ -97,6 +103,8 @@ pub struct AppState {
     pub overlay: Option<Overlay>,
     /// What is remembered between runs.
     pub settings: Settings,
+    /// Bookmarks of all files.
+    pub bookmarks: Bookmarks,
     /// A short message, shown until the next command.
     pub status: Option<Message>,
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
@@ -118,6 +126,7 @@ impl AppState {
             notices: VecDeque::new(),
             overlay: None,
             settings,
+            bookmarks: Bookmarks::default(),
             status: None,
             revision: 0,
             opened: Vec::new(),
@@ -132,6 +141,12 @@ impl AppState {
         self.status = None;
         if self.view.apply(&command, &self.workspace) {
             self.remember();
+            let marks =
+                matches!(command, Command::AddBookmark | Command::NoteBookmark(..) | Command::DeleteBookmark(_));
+            if marks {
+                self.bookmarks.take_over(&self.workspace, &self.view.bookmarks);
+                return Some(Effect::KeepBookmarks);
+            }
             return None;
         }
         match command {
@@ -152,6 +167,8 @@ impl AppState {
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
             Command::LoadModelConfigFrom(path) => self.load_model(path),
+            Command::CopyName => return self.copied("name", Facts::name_text),
+            Command::CopyFacts => return self.copied("details", |facts| facts.as_text()),
             Command::LoadSettings => return Some(Effect::AskForSettings),
             Command::SaveSettings => return Some(Effect::AskWhereToSaveSettings),
             Command::LoadModelConfig => return Some(Effect::AskForModelConfig),
@@ -259,6 +276,7 @@ impl AppState {
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
             axis: self.settings.axis,
+            bookmarks: self.bookmarks.of(&self.workspace),
             ..ViewState::open(&self.workspace)
         };
     }
@@ -289,6 +307,13 @@ impl AppState {
         self.said = Some(experiment.clone());
         self.workspace.describe(Some(experiment));
         self.renew();
+    }
+
+    /// The text of the selected item to be copied, and a message that says so.
+    fn copied(&mut self, what: &str, text: impl FnOnce(&Facts) -> String) -> Option<Effect> {
+        let facts = Facts::of(self.view.selected?, &self.workspace)?;
+        self.status = Some(Message::done(format!("Copied the {what}")));
+        Some(Effect::Copy(text(&facts)))
     }
 
     fn load_settings(&mut self, path: &Path) {

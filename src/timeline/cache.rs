@@ -30,6 +30,8 @@ pub struct Cache {
     pub(super) drag: Option<Drag>,
     /// The edge that attracts the end of the span being drawn.
     pub(super) snap: Option<Snap>,
+    /// The menu under the right button is that of the lanes.
+    pub(super) menu: bool,
     /// A drag was given up in the last frame by the key that would else clear the selection.
     pub(super) took_escape: bool,
     pub(super) ease: Ease,

@@ -3,6 +3,7 @@
 use super::cache::Cache;
 use super::drag;
 use super::draw::Frame;
+use super::flags;
 use super::hit::{self, Hit};
 use super::layout::Layout;
 use crate::view::{Command, Item, LaneKey, RankId, Viewport};
@@ -76,6 +77,17 @@ pub fn handle(
         return;
     }
     let Some(at) = response.interact_pointer_pos() else { return };
+    if response.clicked_by(PointerButton::Secondary) {
+        // What the menu is about; lane names have another one.
+        cache.menu = at.x >= frame.left_pt;
+        let hit = hit::at(frame, cache, layout, at.x, at.y);
+        if let Some(item) = hit.map(|hit| hit.item) {
+            out.push(Command::Select(Some(item)));
+        } else if cache.menu && frame.state.selected.is_some() {
+            out.push(Command::Select(None));
+        }
+        return;
+    }
     if at.x < frame.left_pt {
         if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
             gutter_click(frame, layout, at, response.double_clicked(), out);
@@ -84,6 +96,7 @@ pub fn handle(
     }
     if at.y < frame.top_pt {
         if response.clicked_by(PointerButton::Primary) {
+            out.extend(flags::at(frame, at).map(Command::GoToBookmark));
             let then = Command::SelectSpan(None);
             cache.clicks.first = Some(FirstClick { time_s: ui.input(|i| i.time), at, then });
         }

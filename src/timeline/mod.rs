@@ -16,6 +16,7 @@ pub mod color;
 mod drag;
 mod draw;
 mod ease;
+pub mod flags;
 mod grid;
 mod gutter;
 mod hit;
@@ -25,6 +26,7 @@ mod label;
 mod lanes;
 mod layout;
 mod marks;
+mod menu;
 pub mod minimap;
 mod overlay;
 mod paint;
@@ -100,6 +102,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     paint(ui, &frame, &layout, cache, rect, pointer);
     ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt)), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
+    menu::show(&response, state, cache, out);
     if let Some(at) = pointer.filter(|_| response.hovered()) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
@@ -136,6 +139,7 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
     let over = pointer.filter(|at| at.x >= frame.left_pt).map(|at| at.x);
     ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
+    flags::paint(&painter.with_clip_rect(ruler_rect), frame, palette);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
@@ -216,7 +220,11 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if on_lanes && drag::other_end(frame, at).is_some() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
     }
-    if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
+    if let Some(mark) = flags::at(frame, at).and_then(|mark| frame.state.bookmarks.get(mark)) {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+        let text = tooltip::Text { title: flags::title(frame.workspace, mark), lines: Vec::new() };
+        tooltip::paint(&painter, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.top_pt + 4.0)), rect);
+    } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };

@@ -76,6 +76,21 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
+            Command::SelectItsSpan => {
+                if let Some(span) = self.selected.and_then(|item| item.span(workspace)).filter(|span| !span.is_empty())
+                {
+                    self.apply(&Command::SelectSpan(Some(span)), workspace);
+                    self.apply(&Command::ShowPanel(Panel::Selection), workspace);
+                }
+            }
+            Command::AddBookmark => {
+                self.add_bookmark(workspace);
+                self.apply(&Command::ShowPanel(Panel::Bookmarks), workspace);
+            }
+            Command::GoToBookmark(at) => self.go_to_bookmark(*at, workspace),
+            Command::EditBookmark(at) => self.noted = *at,
+            Command::NoteBookmark(at, note) => self.note_bookmark(*at, note),
+            Command::DeleteBookmark(at) => self.delete_bookmark(*at),
             Command::SetAxis(axis) => self.axis = *axis,
             Command::ShowPanel(panel) => {
                 if self.panel != Panel::Selection {
@@ -86,6 +101,8 @@ impl ViewState {
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
             | Command::OpenDialog
+            | Command::CopyName
+            | Command::CopyFacts
             | Command::OpenDemo
             | Command::CancelLoad
             | Command::CloseAll
@@ -115,7 +132,7 @@ impl ViewState {
         true
     }
 
-    fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
+    pub(super) fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
         let to = to.clamped(workspace.span().unwrap_or_default());
         if to != self.viewport {
             self.history.record(self.viewport, how);

@@ -56,6 +56,22 @@ pub enum Command {
     ToggleNvtx,
     /// Chooses which operations belong to an NVTX range.
     SetAttribution(Attribution),
+    /// Selects the span of the selected item.
+    SelectItsSpan,
+    /// Copies the full name of the selected item.
+    CopyName,
+    /// Copies what is known of the selected item as text.
+    CopyFacts,
+    /// Marks what is selected, else the view.
+    AddBookmark,
+    /// Shows a bookmark and selects what it points at.
+    GoToBookmark(usize),
+    /// Asks for the note of a bookmark, or for none any more.
+    EditBookmark(Option<usize>),
+    /// Writes the note of a bookmark.
+    NoteBookmark(usize, String),
+    /// Forgets a bookmark.
+    DeleteBookmark(usize),
     /// Chooses from when time is counted.
     SetAxis(Axis),
     /// Chooses a side panel tab.

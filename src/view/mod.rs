@@ -5,6 +5,7 @@
 
 mod apply;
 mod axis;
+pub mod bookmark;
 mod command;
 mod history;
 mod neighbour;
@@ -15,6 +16,7 @@ mod viewport;
 mod workspace;
 
 pub use axis::{Axis, Zero};
+pub use bookmark::Bookmark;
 pub use command::Command;
 pub use history::{History, Move};
 pub use neighbour::{Kin, Side};

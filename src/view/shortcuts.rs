@@ -15,6 +15,38 @@ pub struct Chord {
     pub alt: bool,
 }
 
+impl Chord {
+    /// How it is written.
+    pub fn text(self) -> String {
+        let mut text = String::new();
+        let parts = [
+            (self.command, if cfg!(target_os = "macos") { "Cmd+" } else { "Ctrl+" }),
+            (self.alt, "Alt+"),
+            (self.shift && self.key != "?", "Shift+"),
+        ];
+        for (held, name) in parts {
+            if held {
+                text.push_str(name);
+            }
+        }
+        text.push_str(match self.key {
+            "ArrowLeft" => "Left",
+            "ArrowRight" => "Right",
+            "ArrowUp" => "Up",
+            "ArrowDown" => "Down",
+            key => key,
+        });
+        text
+    }
+}
+
+/// The first key of `command`, for menus; empty when it has none.
+pub fn text_of(command: &Command) -> String {
+    let (view, workspace) = (ViewState::default(), Workspace::default());
+    let shortcut = SHORTCUTS.iter().find(|shortcut| (shortcut.commands)(&view, &workspace).first() == Some(command));
+    shortcut.and_then(|shortcut| shortcut.chords.first()).map(|chord| chord.text()).unwrap_or_default()
+}
+
 /// Part of the help window that a shortcut stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
@@ -195,6 +227,30 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Select,
         help: "Next item on the row",
         commands: |_, _| vec![Command::SelectNeighbour(Kin::Lane, Side::After)],
+    },
+    Shortcut {
+        chords: &[shift("F")],
+        group: Group::Select,
+        help: "Select the span of the selected item",
+        commands: |_, _| vec![Command::SelectItsSpan],
+    },
+    Shortcut {
+        chords: &[shift("C")],
+        group: Group::Select,
+        help: "Copy the name of the selected item",
+        commands: |_, _| vec![Command::CopyName],
+    },
+    Shortcut {
+        chords: &[shift("T")],
+        group: Group::Select,
+        help: "Copy what is known of the selected item",
+        commands: |_, _| vec![Command::CopyFacts],
+    },
+    Shortcut {
+        chords: &[command("B")],
+        group: Group::Select,
+        help: "Bookmark the selection, else the view",
+        commands: |_, _| vec![Command::AddBookmark],
     },
     Shortcut {
         chords: &[key("Escape")],

@@ -39,35 +39,35 @@ pub struct SelectionCache {
 }
 
 const PARTS: [Column; 3] = [
-    column("Share", 58.0, "Share of the span."),
-    column("Time", 70.0, "Time of the span. The five parts sum to the span exactly."),
+    column("Share", 48.0, "Share of the span."),
+    column("Time", 64.0, "Time of the span. The five parts sum to the span exactly."),
     column("Exact", 104.0, "The same in nanoseconds."),
 ];
 const CAUSES: [Column; 2] =
-    [column("Share", 58.0, "Share of the span."), column("Time", 70.0, "Idle time of this cause in the span.")];
+    [column("Share", 48.0, "Share of the span."), column("Time", 64.0, "Idle time of this cause in the span.")];
 const WORK: [Column; 2] = [
-    column("Count", 56.0, "Operations that share time with the span."),
-    column("Total", 70.0, "Their time inside the span, added up; they may overlap each other."),
+    column("Count", 46.0, "Operations that share time with the span."),
+    column("Total", 64.0, "Their time inside the span, added up; they may overlap each other."),
 ];
 const KERNELS: [Column; 3] = [
-    column("Total", 70.0, "Time inside the span, added up."),
-    column("Share", 58.0, "That over the length of the span."),
-    column("Count", 56.0, "Kernels of this name that share time with the span."),
+    column("Total", 64.0, "Time inside the span, added up."),
+    column("Share", 48.0, "That over the length of the span."),
+    column("Count", 46.0, "Kernels of this name that share time with the span."),
 ];
 const COLLECTIVES: [Column; 3] = [
-    column("Total", 70.0, "Time inside the span, added up."),
-    column("Exposed", 70.0, "Of it, while no compute kernel of the device ran."),
-    column("Count", 56.0, "Communication kernels of this kind that share time with the span."),
+    column("Total", 64.0, "Time inside the span, added up."),
+    column("Exposed", 64.0, "Of it, while no compute kernel of the device ran."),
+    column("Count", 46.0, "Communication kernels of this kind that share time with the span."),
 ];
 const RANGES: [Column; 3] = [
-    column("GPU busy", 70.0, "Time of the span during which anything that belongs to these ranges ran."),
-    column("Host", 70.0, "Time of the span that they were open on the host, added up."),
-    column("Count", 56.0, "Ranges that began in the span."),
+    column("GPU busy", 64.0, "Time of the span during which anything that belongs to these ranges ran."),
+    column("Host", 64.0, "Time of the span that they were open on the host, added up."),
+    column("Count", 46.0, "Ranges that began in the span."),
 ];
 const CALLS: [Column; 3] = [
-    column("Total", 70.0, "Time in these calls, added up over all threads."),
-    column("Longest", 70.0, "Longest call."),
-    column("Count", 56.0, "Calls that began in the span."),
+    column("Total", 64.0, "Time in these calls, added up over all threads."),
+    column("Longest", 64.0, "Longest call."),
+    column("Count", 46.0, "Calls that began in the span."),
 ];
 
 /// Draws the panel.
