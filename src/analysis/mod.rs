@@ -101,6 +101,10 @@ pub struct Analysis {
     pub limits: Vec<Limit>,
     /// What the user said of the run; [`Mfu`] joins it with the ranks of all open captures.
     pub experiment: Option<Experiment>,
+    /// Kernel classes that the user gave.
+    pub rules: Rules,
+    /// When something was worth saying.
+    pub thresholds: Thresholds,
 }
 
 /// Computes everything about `trace`.
@@ -110,7 +114,8 @@ pub fn analyze(trace: &Trace, params: &Params) -> Analysis {
         (0..trace.ranks.len()).map(|rank| RankAnalysis::of(trace, rank, &classes, params)).collect();
     diagnose(trace, &classes, &mut ranks, params);
     let limits = Limit::of(trace, &ranks);
-    Analysis { classes, ranks, limits, experiment: params.experiment.clone() }
+    let Params { rules, thresholds, experiment, .. } = params.clone();
+    Analysis { classes, ranks, limits, experiment, rules, thresholds }
 }
 
 /// Judges every rank anew, for example after the user's description of the run has changed.

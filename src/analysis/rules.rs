@@ -135,6 +135,20 @@ pub struct Rules {
     groups: Vec<(String, Vec<Regex>)>,
 }
 
+/// Patterns are the same when their texts are.
+impl PartialEq for Rules {
+    fn eq(&self, other: &Self) -> bool {
+        let rows = |rules: &Self| rules.rows.iter().map(|(pattern, class)| (pattern.to_string(), *class)).collect();
+        let groups = |rules: &Self| {
+            let texts = |patterns: &[Regex]| patterns.iter().map(Regex::to_string).collect();
+            rules.groups.iter().map(|(name, patterns)| (name.clone(), texts(patterns))).collect()
+        };
+        let (own, others): (Vec<(String, Class)>, Vec<_>) = (rows(self), rows(other));
+        let (own_groups, others_groups): (Vec<(String, Vec<String>)>, Vec<_>) = (groups(self), groups(other));
+        own == others && own_groups == others_groups
+    }
+}
+
 /// Why a rules file was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {

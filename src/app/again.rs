@@ -1,15 +1,49 @@
-//! Numbers computed anew for open captures after the user said something else of the run, beside the frame.
+//! Numbers computed anew for open captures after the user said something else of the run or loaded other settings,
+//! beside the frame.
 //!
-//! Only layout, GPUs and micro-batches reach into the numbers of a capture (pipeline bubble, size of communicators);
-//! everything else of the settings only changes MFU, which is computed at once.
+//! Kernel classes, thresholds, layout, GPUs and micro-batches reach into the numbers of a capture; everything else of the
+//! settings only changes MFU, which is computed at once.
 
-use super::load::{Opened, Opener};
-use crate::analysis::Analysis;
+use super::load::Opened;
+use crate::analysis::{Analysis, Params, Rules, Thresholds, analyze};
 use crate::experiment::{Experiment, Parallel};
+use crate::settings::RunSettings;
+use crate::trace::Trace;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// What of the settings the numbers of a capture depend on.
+/// What the user said in this window, in place of what came with the files.
+#[derive(Debug, Clone)]
+pub struct Said {
+    /// Of the run.
+    pub experiment: Experiment,
+    /// What the settings file says of the run: as loaded or saved last, else as it came with the captures.
+    pub in_file: Option<Experiment>,
+    /// Kernel classes and thresholds of the settings that were loaded; `None` leaves each capture its own.
+    pub judging: Option<(Rules, Thresholds)>,
+}
+
+impl Said {
+    /// What `settings` say, behind the kernel classes of `base`.
+    pub fn loaded(settings: &RunSettings, base: Params) -> Self {
+        let mut params = base;
+        settings.apply(&mut params);
+        Self {
+            experiment: settings.experiment.clone(),
+            in_file: Some(settings.experiment.clone()),
+            judging: Some((params.rules, params.thresholds)),
+        }
+    }
+
+    /// What a capture with `analysis` is to be analysed with.
+    fn params(&self, analysis: &Analysis, base: &Params) -> Params {
+        let judging = self.judging.clone();
+        let (rules, thresholds) = judging.unwrap_or_else(|| (analysis.rules.clone(), analysis.thresholds));
+        Params { rules, thresholds, steps: base.steps.clone(), experiment: Some(self.experiment.clone()) }
+    }
+}
+
+/// What of the description of the run the numbers of a capture depend on.
 type Relevant = (Parallel, Option<u64>, Option<u64>);
 
 fn relevant(experiment: Option<&Experiment>) -> Relevant {
@@ -17,14 +51,15 @@ fn relevant(experiment: Option<&Experiment>) -> Relevant {
     (said.parallel, said.run.gpus, said.batch.micro_batches)
 }
 
-/// True when `analysis` would come out otherwise with `experiment`.
-pub fn is_stale(analysis: &Analysis, experiment: Option<&Experiment>) -> bool {
-    relevant(analysis.experiment.as_ref()) != relevant(experiment)
+/// True when `analysis` would come out otherwise with `params`.
+fn is_stale(analysis: &Analysis, params: &Params) -> bool {
+    relevant(analysis.experiment.as_ref()) != relevant(params.experiment.as_ref())
+        || analysis.thresholds != params.thresholds
+        || analysis.rules != params.rules
 }
 
 /// Computes numbers anew, one request at a time.
 pub struct Again {
-    opener: Arc<dyn Opener>,
     wake: Arc<dyn Fn() + Send + Sync>,
     sender: SyncSender<Vec<Opened>>,
     receiver: Receiver<Vec<Opened>>,
@@ -39,22 +74,29 @@ impl std::fmt::Debug for Again {
 
 impl Again {
     /// Nothing to do yet. `wake` is called when numbers are ready.
-    pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = sync_channel(1);
-        Self { opener, wake, sender, receiver, busy: false }
+        Self { wake, sender, receiver, busy: false }
     }
 
-    /// Starts computing `all` anew for `experiment`, unless it is at it already: then ask again after [`Again::poll`].
-    pub fn start(&mut self, all: &[Opened], experiment: &Experiment) {
-        if self.busy || all.is_empty() {
+    /// True while numbers are computed.
+    pub const fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Starts computing those of `all` anew that would come out otherwise with what is `said`, unless it is at it
+    /// already: then ask again after [`Again::poll`].
+    pub fn start(&mut self, all: &[Opened], said: &Said, base: &Params) {
+        let stale = all.iter().map(|(trace, analysis)| (trace, analysis, said.params(analysis, base)));
+        let stale = stale.filter(|(_, analysis, params)| is_stale(analysis, params));
+        let stale: Vec<(Arc<Trace>, Params)> = stale.map(|(trace, _, params)| (Arc::clone(trace), params)).collect();
+        if self.busy || stale.is_empty() {
             return;
         }
-        let traces: Vec<_> = all.iter().map(|(trace, _)| Arc::clone(trace)).collect();
-        let (opener, wake, sender) = (Arc::clone(&self.opener), Arc::clone(&self.wake), self.sender.clone());
-        let experiment = experiment.clone();
+        let (wake, sender) = (Arc::clone(&self.wake), self.sender.clone());
         let work = move || {
-            let anew = traces.into_iter().map(|trace| {
-                let analysis = opener.analyze(&trace, &experiment);
+            let anew = stale.into_iter().map(|(trace, params)| {
+                let analysis = analyze(&trace, &params);
                 (trace, Arc::new(analysis))
             });
             // The receiver is gone when the window closed meanwhile.

@@ -8,7 +8,10 @@ use crate::analysis::{Analysis, Limit};
 use crate::format;
 use crate::trace::{Source, Trace};
 use crate::view::Doc;
-use egui::{Align, Button, CollapsingHeader, Grid, Label, Layout, RichText, Ui};
+use egui::{Align, Button, CollapsingHeader, Label, Layout, RichText, Sense, Ui, UiBuilder, vec2};
+
+/// Height of a row of the tables.
+const ROW_PT: f32 = 20.0;
 
 /// Draws the tab.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
@@ -16,17 +19,17 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
     for (at, doc) in cx.workspace.docs.iter().enumerate() {
         if single {
             ui.strong(file_name(&doc.trace.source.path));
-            document(ui, cx, at, doc);
+            document(ui, cx, doc);
             continue;
         }
         let heading = RichText::new(file_name(&doc.trace.source.path)).strong();
         CollapsingHeader::new(heading).id_salt(("document", at)).default_open(at == 0).show(ui, |ui| {
-            document(ui, cx, at, doc);
+            document(ui, cx, doc);
         });
     }
 }
 
-fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
+fn document(ui: &mut Ui, cx: &Cx<'_>, doc: &Doc) {
     let trace = doc.trace.as_ref();
     warnings(ui, cx, trace);
     limits(ui, cx, &doc.analysis);
@@ -76,7 +79,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
     section(ui, "Tables");
     let tables: Vec<(String, String)> =
         trace.source.tables.iter().map(|table| (table.table.clone(), format::count(table.rows))).collect();
-    counts(ui, at, &tables);
+    counts(ui, &tables);
 }
 
 fn section(ui: &mut Ui, title: &str) {
@@ -130,18 +133,25 @@ fn file_facts(source: &Source) -> [(&'static str, String); 7] {
     ]
 }
 
-fn counts(ui: &mut Ui, at: usize, rows: &[(String, String)]) {
+/// Names and numbers, every other row on a stripe from edge to edge.
+fn counts(ui: &mut Ui, rows: &[(String, String)]) {
     if rows.is_empty() {
         ui.label(RichText::new("No event table holds a row.").weak());
         return;
     }
-    Grid::new(("tables", at)).num_columns(2).spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
-        for (name, value) in rows {
-            ui.label(RichText::new(name).small());
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(value));
-            ui.end_row();
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for (at, (name, value)) in rows.iter().enumerate() {
+        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PT), Sense::hover());
+        if at % 2 == 0 {
+            ui.painter().rect_filled(rect, 2.0, ui.visuals().faint_bg_color);
         }
-    });
+        let layout = Layout::right_to_left(Align::Center);
+        let mut row = ui.new_child(UiBuilder::new().max_rect(rect.shrink2(vec2(6.0, 0.0))).layout(layout));
+        row.label(RichText::new(value).small());
+        row.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.add(Label::new(RichText::new(name).small()).truncate());
+        });
+    }
 }
 
 /// Link to the warnings for the status bar: how many there are over all documents.

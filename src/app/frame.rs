@@ -4,13 +4,13 @@ use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
 use super::panels::{self, PanelCaches};
-use super::state::AppState;
+use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
 use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
-use egui::{Button, CentralPanel, Frame, Margin, ScrollArea, Ui};
+use egui::{Button, CentralPanel, Frame, Margin, ScrollArea, Ui, UiBuilder, vec2};
 
 /// What panels keep between frames.
 #[derive(Debug, Default)]
@@ -24,16 +24,24 @@ pub struct Caches {
     /// The other panels'.
     pub panels: PanelCaches,
     /// Text of the path field.
-    pub typed: String,
+    typed: String,
+    /// What lay over the window in the last frame.
+    overlay: Option<Overlay>,
     revision: u64,
 }
 
 impl Caches {
-    /// Drops what belongs to documents that are no longer open.
-    fn follow(&mut self, revision: u64) {
-        if self.revision != revision {
-            self.revision = revision;
+    /// Drops what belongs to documents that are no longer open, and fills in the path field when it is opened.
+    fn follow(&mut self, state: &AppState) {
+        if self.revision != state.revision {
+            self.revision = state.revision;
             self.timeline = timeline::Cache::default();
+        }
+        if self.overlay != state.overlay {
+            self.overlay.clone_from(&state.overlay);
+            if let Some(Overlay::Path { start, .. }) = &state.overlay {
+                self.typed.clone_from(start);
+            }
         }
     }
 }
@@ -55,7 +63,7 @@ const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
 /// Draws the whole window and pushes what the user asks for.
 pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
-    caches.follow(state.revision);
+    caches.follow(state);
     let cx = Cx {
         workspace: &state.workspace,
         view: &state.view,
@@ -65,7 +73,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     };
     let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
     egui::Panel::top("toolbar").frame(bar).show(ui, |ui| toolbar::show(ui, &cx, out));
-    egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, out));
+    egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, state.is_renewing(), out));
     if state.workspace.docs.is_empty() {
         let frame = Frame::new().fill(cx.palette.background).inner_margin(Margin::same(16));
         CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -101,7 +109,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .frame(padded)
             .default_size(SIDE_PT.1.min(width * 0.42).min(widest))
             .size_range(SIDE_PT.0.min(widest)..=widest)
-            .show(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out));
+            .show(ui, |ui| within(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out)));
     }
     if cx.settings.details && cx.view.selected.is_some() {
         let tallest = (ui.available_height() * 0.6).max(DETAILS_PT.0);
@@ -126,6 +134,17 @@ pub fn lanes(ui: &mut Ui, cx: &Cx<'_>, cache: &mut timeline::Cache, out: &mut Ve
         timeline::minimap::show(ui, cx.workspace, cx.view, cache, out);
     }
     timeline::show(ui, cx.workspace, cx.view, cache, out);
+}
+
+/// Draws content that does not decide how much room it takes: what is too wide is cut off, and the panel keeps the
+/// width that the user gave it.
+fn within(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+    let room = ui.available_rect_before_wrap();
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(room));
+    inner.shrink_clip_rect(room.expand2(vec2(ui.spacing().item_spacing.x, 0.0)));
+    add(&mut inner);
+    // All of the room is used, or the panel could not be dragged wider.
+    ui.expand_to_include_rect(room);
 }
 
 /// Draws the side panel's content.

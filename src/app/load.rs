@@ -4,8 +4,7 @@
 //! second request waits for nobody: its batch is appended when it is done, before or after the first. At most
 //! [`AT_ONCE`] files are read at once; the others wait for their turn.
 
-use crate::analysis::{Analysis, Params, analyze};
-use crate::experiment::Experiment;
+use crate::analysis::{Analysis, Params};
 use crate::nsys::Progress;
 use crate::trace::Trace;
 use std::collections::VecDeque;
@@ -71,9 +70,9 @@ pub trait Opener: Send + Sync {
     /// When it cannot be opened or was cancelled.
     fn open(&self, what: &What, watch: &Watch) -> Result<Vec<Opened>, OpenError>;
 
-    /// Computes the numbers of an open trace anew, with what the user now says of the run.
-    fn analyze(&self, trace: &Trace, experiment: &Experiment) -> Analysis {
-        analyze(trace, &Params { experiment: Some(experiment.clone()), ..Params::default() })
+    /// What was decided about the analysis before any settings file.
+    fn base(&self) -> Params {
+        Params::default()
     }
 }
 

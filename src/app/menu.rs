@@ -162,7 +162,7 @@ pub const PANELS: [(Panel, &str); 12] = [
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),
-    (Panel::Bookmarks, "Bookmarks"),
+    (Panel::Bookmarks, "Notes"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {

@@ -1,27 +1,38 @@
 //! From a file to a trace and its numbers, on the thread of a job.
 
 use super::load::{OpenError, Opened, Opener, Watch, What};
-use crate::analysis::{Analysis, Params, analyze};
-use crate::experiment::Experiment;
+use crate::analysis::{Params, analyze};
 use crate::nsys::{self, LoadError, LoadOptions};
-use crate::settings::params_for;
+use crate::settings::{RunSettings, SettingsError, params_for};
 use crate::sim::Demo;
-use crate::trace::{Trace, Warning};
+use crate::trace::Warning;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Opens exports on disk, the demo, and captures that have to be converted first.
 #[derive(Debug)]
 pub struct FileOpener {
-    params: Params,
+    /// Decided before any settings file.
+    base: Params,
+    /// The settings for every export, in place of those beside each.
+    settings: Option<RunSettings>,
     /// Made when it is first asked for; its files are read as long as it is open.
     demo: Mutex<Option<Demo>>,
 }
 
 impl FileOpener {
-    /// An opener that analyses with `params`.
-    pub fn new(params: Params) -> Self {
-        Self { params, demo: Mutex::new(None) }
+    /// An opener that analyses with `base` and `settings`; without `settings`, with those beside each export.
+    pub fn new(base: Params, settings: Option<RunSettings>) -> Self {
+        Self { base, settings, demo: Mutex::new(None) }
+    }
+
+    /// What the export at `path` is analysed with.
+    fn params(&self, path: &Path) -> Result<Params, SettingsError> {
+        let mut params = self.base.clone();
+        if let Some(settings) = &self.settings {
+            settings.apply(&mut params);
+        }
+        params_for(path, &params)
     }
 
     fn demo(&self, watch: &Watch) -> Result<Vec<Opened>, OpenError> {
@@ -42,9 +53,9 @@ impl FileOpener {
         let mut trace = nsys::open(path, &LoadOptions::default(), &watch.reader).map_err(failure)?;
         watch.stage("Computing");
         // The capture is worth showing without its settings; that they were not used is said among its warnings.
-        let params = params_for(path, &self.params).unwrap_or_else(|error| {
+        let params = self.params(path).unwrap_or_else(|error| {
             trace.warnings.push(Warning { code: "settings-not-used", message: error.to_string(), count: 1 });
-            self.params.clone()
+            self.base.clone()
         });
         let analysis = analyze(&trace, &params);
         if watch.reader.is_cancelled() {
@@ -69,10 +80,8 @@ impl Opener for FileOpener {
         }
     }
 
-    fn analyze(&self, trace: &Trace, experiment: &Experiment) -> Analysis {
-        // Kernel classes and thresholds stay those that the capture was opened with.
-        let params = params_for(&trace.source.path, &self.params).unwrap_or_else(|_| self.params.clone());
-        analyze(trace, &Params { experiment: Some(experiment.clone()), ..params })
+    fn base(&self) -> Params {
+        self.base.clone()
     }
 }
 
@@ -94,7 +103,7 @@ mod tests {
     #[test]
     fn failures_say_what_to_do_and_reports_can_be_converted() {
         let folder = tempfile::tempdir().unwrap();
-        let opener = FileOpener::new(Params::default());
+        let opener = FileOpener::new(Params::default(), None);
         let open = |name: &str| opener.open(&What::File(folder.path().join(name)), &Watch::default()).unwrap_err();
         assert!(matches!(open("nowhere.sqlite"), OpenError::Failed { message } if message.contains("does not exist")));
         std::fs::write(folder.path().join("step.nsys-rep"), "report").unwrap();
@@ -110,7 +119,7 @@ mod tests {
             return;
         }
         let watch = Watch::default();
-        let opened = FileOpener::new(Params::default()).open(&What::File(path.to_owned()), &watch).unwrap();
+        let opened = FileOpener::new(Params::default(), None).open(&What::File(path.to_owned()), &watch).unwrap();
         assert_eq!(opened.len(), 1);
         let now = watch.snapshot();
         assert!(now.rows_total > 0 && now.share == Some(1.0) && now.file_bytes > 0, "{now:?}");
@@ -125,7 +134,7 @@ mod tests {
         }
         let watch = Watch::default();
         watch.reader.cancel();
-        let result = FileOpener::new(Params::default()).open(&What::File(path.to_owned()), &watch);
+        let result = FileOpener::new(Params::default(), None).open(&What::File(path.to_owned()), &watch);
         assert_eq!(result.unwrap_err(), OpenError::Cancelled);
     }
 }

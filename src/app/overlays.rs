@@ -22,7 +22,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
         Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),
-        Some(Overlay::Path(question)) => {
+        Some(Overlay::Path { question, .. }) => {
             let beside = *question == PathQuestion::Open && !state.workspace.docs.is_empty();
             dialog(ui, "path", 520.0, out, |ui, out| path(ui, question, beside, typed, out));
         }
@@ -193,7 +193,6 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
         if usable && (clicked || entered) {
             out.push(Command::Dismiss);
             out.push(answer(question, typed));
-            typed.clear();
         }
         if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
             out.push(Command::Dismiss);

@@ -6,6 +6,7 @@ use super::settings::{SMALLEST_PT, Settings};
 use super::store::Store;
 use super::{Window, icon};
 use crate::analysis::Params;
+use crate::settings::RunSettings;
 use crate::view::Theme;
 use eframe::NativeOptions;
 use egui::ViewportBuilder;
@@ -17,8 +18,10 @@ use std::sync::Arc;
 pub struct AppOptions {
     /// Files to open at once; with none, the demo.
     pub paths: Vec<PathBuf>,
-    /// What the user decided about the analysis.
+    /// What the user decided about the analysis, besides a settings file.
     pub params: Params,
+    /// Settings for every file, in place of those beside each.
+    pub run_settings: Option<RunSettings>,
     /// Colours, when other than remembered.
     pub theme: Option<Theme>,
     /// Folder for the settings, when other than the system's.
@@ -51,7 +54,7 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
     settings.theme = options.theme.unwrap_or(settings.theme);
     let native = native_options(&settings);
     let create = move |cc: &eframe::CreationContext<'_>| {
-        let opener = Arc::new(FileOpener::new(options.params));
+        let opener = Arc::new(FileOpener::new(options.params, options.run_settings));
         let mut window = Window::new(&cc.egui_ctx, opener, settings).remembering(store);
         let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
         window.start(if files.is_empty() { vec![What::Demo] } else { files });

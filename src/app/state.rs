@@ -3,14 +3,15 @@
 //! No toolkit types in here: a test drives the whole application by commands. What only a window can do (asking for
 //! files, ending the program) comes back as an [`Effect`].
 
-use super::again::{Again, is_stale};
+use super::again::{Again, Said};
 use super::bookmarks::Bookmarks;
 use super::facts::Facts;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
+use crate::analysis::Params;
 use crate::experiment::{Experiment, Model};
-use crate::settings::{self as settings_file, RunSettings, SettingsError};
+use crate::settings::{self as settings_file, RunSettings};
 use crate::view::{Command, Panel, ViewState, Workspace};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,12 @@ pub enum Overlay {
     /// How to record a capture.
     Recording,
     /// A path being asked for.
-    Path(PathQuestion),
+    Path {
+        /// What it is for.
+        question: PathQuestion,
+        /// What the field holds at first.
+        start: String,
+    },
 }
 
 /// What a typed path is for.
@@ -110,8 +116,10 @@ pub struct AppState {
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
     opened: Vec<Opened>,
-    /// What the user said of the run in this window, in place of what came with the files.
-    said: Option<Experiment>,
+    /// What the user said in this window, in place of what came with the files.
+    said: Option<Said>,
+    /// What was decided about the analysis before any settings file.
+    base: Params,
     again: Again,
 }
 
@@ -121,7 +129,8 @@ impl AppState {
         let mut state = Self {
             workspace: Workspace::default(),
             view: ViewState::default(),
-            again: Again::new(Arc::clone(&opener), Arc::clone(&wake)),
+            base: opener.base(),
+            again: Again::new(Arc::clone(&wake)),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -158,7 +167,7 @@ impl AppState {
             Command::ToggleHelp => self.toggle(Overlay::Help),
             Command::ToggleAbout => self.toggle(Overlay::About),
             Command::ToggleRecording => self.toggle(Overlay::Recording),
-            Command::TypePath => self.overlay = Some(Overlay::Path(PathQuestion::Open)),
+            Command::TypePath => self.ask(PathQuestion::Open, String::new()),
             Command::Dismiss => self.dismiss(),
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
@@ -168,7 +177,7 @@ impl AppState {
             Command::SaveSettingsTo(path) => self.save_settings(&path),
             Command::LoadModelConfigFrom(path) => self.load_model(path),
             Command::CopyName => return self.copied("name", Facts::name_text),
-            Command::CopyFacts => return self.copied("details", |facts| facts.as_text()),
+            Command::CopyFacts => return self.copied("details", Facts::as_text),
             Command::LoadSettings => return Some(Effect::AskForSettings),
             Command::SaveSettings => return Some(Effect::AskWhereToSaveSettings),
             Command::LoadModelConfig => return Some(Effect::AskForModelConfig),
@@ -283,17 +292,23 @@ impl AppState {
 
     fn put_together(&mut self) {
         self.workspace = Workspace::new(self.opened.iter().cloned());
-        if self.said.is_some() {
-            self.workspace.describe(self.said.clone());
+        if let Some(said) = &self.said {
+            self.workspace.in_file.clone_from(&said.in_file);
+            self.workspace.describe(Some(said.experiment.clone()));
         }
         self.revision += 1;
     }
 
     /// Has the numbers of captures computed anew that would come out otherwise with what the user now says.
     fn renew(&mut self) {
-        let Some(said) = &self.said else { return };
-        let stale = self.opened.iter().filter(|(_, analysis)| is_stale(analysis, Some(said)));
-        self.again.start(&stale.cloned().collect::<Vec<Opened>>(), said);
+        if let Some(said) = &self.said {
+            self.again.start(&self.opened, said, &self.base);
+        }
+    }
+
+    /// True while the numbers shown are those from before the settings in force.
+    pub const fn is_renewing(&self) -> bool {
+        self.again.is_busy()
     }
 
     fn close_all(&mut self) {
@@ -304,8 +319,16 @@ impl AppState {
     }
 
     fn describe(&mut self, experiment: Experiment) {
-        self.said = Some(experiment.clone());
-        self.workspace.describe(Some(experiment));
+        let Workspace { in_file, .. } = &self.workspace;
+        let judging = self.said.take().and_then(|said| said.judging);
+        self.say(Said { experiment, in_file: in_file.clone(), judging });
+    }
+
+    /// Shows at once what follows at once, and has the rest computed.
+    fn say(&mut self, said: Said) {
+        self.workspace.in_file.clone_from(&said.in_file);
+        self.workspace.describe(Some(said.experiment.clone()));
+        self.said = Some(said);
         self.renew();
     }
 
@@ -319,10 +342,10 @@ impl AppState {
     fn load_settings(&mut self, path: &Path) {
         match RunSettings::read(path) {
             Ok(settings) => {
-                self.describe(settings.experiment);
+                self.say(Said::loaded(&settings, self.base.clone()));
                 self.status = Some(Message::done(format!("Loaded {}", path.display())));
             }
-            Err(error) => self.refuse("The settings were not loaded", &error),
+            Err(error) => self.refuse(PathQuestion::Settings, path, "The settings were not loaded", &error),
         }
     }
 
@@ -331,10 +354,11 @@ impl AppState {
         match settings_file::write(&experiment, path) {
             Ok(()) => {
                 experiment.source = Some(path.to_owned());
-                self.describe(experiment);
+                let judging = self.said.take().and_then(|said| said.judging);
+                self.say(Said { in_file: Some(experiment.clone()), experiment, judging });
                 self.status = Some(Message::done(format!("Saved {}", path.display())));
             }
-            Err(error) => self.refuse("The settings were not saved", &error),
+            Err(error) => self.refuse(PathQuestion::SaveSettings, path, "The settings were not saved", &error),
         }
     }
 
@@ -347,12 +371,19 @@ impl AppState {
                 experiment.model = Model { config: Some(path), from_config, ..Model::default() };
                 self.describe(experiment);
             }
-            Err(error) => self.refuse("The model was not loaded", &error),
+            Err(error) => self.refuse(PathQuestion::ModelConfig, &path, "The model was not loaded", &error),
         }
     }
 
-    fn refuse(&mut self, title: &str, error: &SettingsError) {
-        self.notices.push_back(Notice { title: title.to_owned(), message: error.to_string(), convert: None });
+    /// Tells why nothing came of `path`, and asks for it once more, filled in.
+    pub fn refuse(&mut self, question: PathQuestion, path: &Path, title: &str, why: &dyn std::fmt::Display) {
+        self.notices.push_back(Notice { title: title.to_owned(), message: why.to_string(), convert: None });
+        self.ask(question, path.display().to_string());
+    }
+
+    /// Asks for a path in a field that holds `start`.
+    pub fn ask(&mut self, question: PathQuestion, start: String) {
+        self.overlay = Some(Overlay::Path { question, start });
     }
 
     fn toggle(&mut self, overlay: Overlay) {

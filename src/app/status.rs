@@ -8,18 +8,25 @@ use crate::timeline;
 use crate::view::{Axis, Clock, Command, Panel};
 use egui::{Align, Layout, RichText, Ui};
 
-/// Draws the bar.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+const HINT: &str =
+    "Wheel zooms at the pointer, drag moves, Shift+drag measures a span, right-drag zooms into it, ? lists all keys";
+const RENEWING: &str = "Computing with the new settings; until then the numbers are those of before";
+
+/// Draws the bar. `renewing` while the numbers are those from before the settings in force.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, renewing: bool, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.set_min_height(20.0);
-        let hint = "Wheel zooms at the pointer, drag moves, Shift+drag measures a span, right-drag zooms into it, ? lists all keys";
-        let left = if cx.workspace.docs.is_empty() { "" } else { hint };
+        let left = match renewing {
+            _ if cx.workspace.docs.is_empty() => RichText::new(""),
+            true => RichText::new(RENEWING).small().color(cx.palette.accent),
+            false => RichText::new(HINT).small().weak(),
+        };
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !cx.workspace.docs.is_empty() {
                 view(ui, cx, out);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(egui::Label::new(RichText::new(left).small().weak()).truncate());
+                ui.add(egui::Label::new(left).truncate());
             });
         });
     });

@@ -8,7 +8,7 @@ use super::step_chart;
 use crate::analysis::{Part, Step, Steps};
 use crate::format;
 use crate::view::{Command, RankId};
-use egui::{Align, Button, Label, Layout, Response, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Columns of the table.
@@ -30,6 +30,18 @@ impl Key {
         Self::Share(Part::Copy),
         Self::Share(Part::Idle),
         Self::Kind,
+    ];
+
+    /// In the order in which they find room.
+    const BY_NEED: [Self; 8] = [
+        Self::Order,
+        Self::Window,
+        Self::Share(Part::Idle),
+        Self::Share(Part::Exposed),
+        Self::Share(Part::Compute),
+        Self::Share(Part::Overlapped),
+        Self::Kind,
+        Self::Share(Part::Copy),
     ];
 
     fn text(self) -> &'static str {
@@ -129,22 +141,36 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     ui.add_space(8.0);
     table.update(cx.revision, chosen.id, &steps.steps);
     ui.spacing_mut().item_spacing.x = GAP_PT;
-    let needed = Key::ALL.iter().map(|key| key.width() + GAP_PT).sum::<f32>() + ui.spacing().scroll.allocated_width();
-    if ui.available_width() >= needed {
-        rows(ui, cx, &chosen, steps, table, out);
-    } else {
-        ScrollArea::horizontal().show(ui, |ui| rows(ui, cx, &chosen, steps, table, out));
-    }
+    let keys = columns(ui.available_width() - ui.spacing().scroll.allocated_width());
+    rows(ui, cx, &chosen, (steps, &keys), table, out);
 }
 
-fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mut StepTable, out: &mut Vec<Command>) {
+/// The columns that fit into `width`.
+fn columns(width: f32) -> Vec<Key> {
+    let mut left = width + GAP_PT;
+    let fits = |key: &Key| {
+        left -= key.width() + GAP_PT;
+        left >= 0.0
+    };
+    let fit: Vec<Key> = Key::BY_NEED.into_iter().take_while(fits).collect();
+    Key::ALL.into_iter().filter(|key| fit.contains(key)).collect()
+}
+
+fn rows(
+    ui: &mut Ui,
+    cx: &Cx<'_>,
+    chosen: &Chosen<'_>,
+    (steps, keys): (&Steps, &[Key]),
+    table: &mut StepTable,
+    out: &mut Vec<Command>,
+) {
     let current = chosen.step_meant(cx.view, cx.workspace);
     let mut builder = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::click())
         .cell_layout(Layout::right_to_left(Align::Center))
         .auto_shrink([false, false]);
-    for key in Key::ALL {
+    for key in keys {
         builder = builder.column(match key {
             Key::Order => Column::remainder().at_least(key.width()).clip(true),
             _ => Column::exact(key.width()).clip(true),
@@ -152,10 +178,10 @@ fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mu
     }
     let mut clicked = None;
     let built = builder.header(24.0, |mut row| {
-        for key in Key::ALL {
+        for key in keys {
             row.col(|ui| {
-                if heading(ui, key, table).clicked() {
-                    clicked = Some(key);
+                if heading(ui, *key, table).clicked() {
+                    clicked = Some(*key);
                 }
             });
         }
@@ -165,12 +191,13 @@ fn rows(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, steps: &Steps, table: &mu
             let Some(at) = table.order.get(row.index()).copied() else { return };
             let Some(step) = steps.steps.get(at as usize) else { return };
             row.set_selected(current == Some(at as usize));
-            cells(&mut row, step);
+            cells(&mut row, keys, step);
             let response = row.response();
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Show {}", step.name)));
             if response.clicked() {
                 out.push(Command::ShowStep(chosen.id, at));
             }
+            response.on_hover_ui(|ui| tip(ui, step));
         });
     });
     if let Some(key) = clicked {
@@ -190,9 +217,30 @@ fn heading(ui: &mut Ui, key: Key, table: &StepTable) -> Response {
     response.on_hover_text(key.tip())
 }
 
-fn cells(row: &mut TableRow<'_, '_>, step: &Step) {
-    for key in Key::ALL {
-        row.col(|ui| match key {
+/// Everything about a step, for the columns that found no room.
+fn tip(ui: &mut Ui, step: &Step) {
+    ui.strong(&step.name);
+    let shares = Key::ALL.into_iter().filter_map(|key| match key {
+        Key::Share(part) => {
+            let share = format::percent(part.share(&step.parts));
+            Some((part.text(), format!("{}  {share}", format::duration(part.of(&step.parts)))))
+        }
+        _ => None,
+    });
+    let window = ("Window", format::duration(step.window.len_ns()));
+    egui::Grid::new("step").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
+        for (name, value) in std::iter::once(window).chain(shares) {
+            ui.label(RichText::new(name).weak());
+            ui.label(value);
+            ui.end_row();
+        }
+    });
+    ui.label(RichText::new(step_chart::kind(step)).weak());
+}
+
+fn cells(row: &mut TableRow<'_, '_>, keys: &[Key], step: &Step) {
+    for key in keys {
+        row.col(|ui| match *key {
             Key::Order => {
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add_space(4.0);
@@ -244,6 +292,14 @@ mod tests {
         assert_eq!(order(&steps, Key::Window, true), [1, 2, 0]);
         assert_eq!(order(&steps, Key::Share(Part::Idle), true), [2, 1, 0]);
         assert_eq!(order(&steps, Key::Share(Part::Compute), true), [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_narrow_panel_keeps_the_columns_that_matter_most() {
+        assert_eq!(columns(400.0), Key::ALL);
+        let narrow = columns(308.0);
+        assert!(narrow.contains(&Key::Share(Part::Idle)) && !narrow.contains(&Key::Kind));
+        assert_eq!(columns(130.0), [Key::Order, Key::Window]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
 use super::settings::Settings;
-use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
+use super::state::{AppState, Effect, PathQuestion, file_name};
 use super::store::Store;
 use super::toast::Message;
 use super::{keys, theme};
@@ -15,7 +15,7 @@ use crate::raster;
 use crate::report::{Capture, Form, SaveError, check_target};
 use crate::timeline::color::Palette;
 use crate::view::{Command, Theme, Workspace};
-use egui::{Context, Ui, ViewportCommand};
+use egui::{Context, Popup, Ui, ViewportCommand};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -30,11 +30,34 @@ pub struct Window {
     state: AppState,
     caches: Caches,
     dialogs: Dialogs,
-    pictures: (SyncSender<Message>, Receiver<Message>),
+    saves: (SyncSender<Saved>, Receiver<Saved>),
     wake: Wake,
     looks: Option<(Theme, u16)>,
     titled: u64,
     store: Store,
+    /// What Escape closed or left in this frame, as the last one ended.
+    escape: Escape,
+}
+
+/// What came of a save.
+type Saved = Result<Message, Failed>;
+
+/// A save that failed.
+#[derive(Debug)]
+struct Failed {
+    question: PathQuestion,
+    path: PathBuf,
+    title: &'static str,
+    why: String,
+}
+
+/// What has Escape to itself, before it clears the selection.
+#[derive(Debug, Clone, Copy, Default)]
+struct Escape {
+    /// A menu or list is open: the toolkit closes it.
+    popup: bool,
+    /// A text field has the focus: the toolkit leaves it.
+    typing: bool,
 }
 
 #[derive(Clone)]
@@ -58,11 +81,12 @@ impl Window {
             state: AppState::new(opener, Arc::clone(&wake), settings),
             caches,
             dialogs: Dialogs::new(Arc::clone(&wake)),
-            pictures: sync_channel(4),
+            saves: sync_channel(4),
             wake: Wake(wake),
             looks: None,
             titled: 0,
             store: Store::default(),
+            escape: Escape::default(),
         };
         window.follow_looks(ctx);
         window
@@ -123,6 +147,7 @@ impl Window {
         }
         self.follow_looks(ui.ctx());
         self.follow_size(ui.ctx());
+        self.escape = Escape { popup: Popup::is_any_open(ui.ctx()), typing: ui.ctx().text_edit_focused() };
     }
 
     /// Takes over what other threads have finished.
@@ -132,11 +157,14 @@ impl Window {
             match answer {
                 Answer::Chosen(command) => self.apply(ctx, command),
                 Answer::Nothing => {}
-                Answer::NoDialog(question) => self.state.overlay = Some(Overlay::Path(question)),
+                Answer::NoDialog(question) => self.state.ask(question, String::new()),
             }
         }
-        while let Ok(message) = self.pictures.1.try_recv() {
-            self.state.status = Some(message);
+        while let Ok(saved) = self.saves.1.try_recv() {
+            match saved {
+                Ok(message) => self.state.status = Some(message),
+                Err(failed) => self.state.refuse(failed.question, &failed.path, failed.title, &failed.why),
+            }
         }
         if self.state.jobs.is_busy() {
             ctx.request_repaint_after(PROGRESS_EVERY);
@@ -149,12 +177,14 @@ impl Window {
         for command in keys::pressed(ctx, &self.state.view, &self.state.workspace) {
             match command {
                 // Escape closes what lies on top before it clears the selection.
+                Command::Select(None) | Command::SelectSpan(None) if self.escape.popup => {}
                 Command::Select(None) if covered => commands.push(Command::Dismiss),
                 Command::Select(None) | Command::SelectSpan(None) if self.caches.timeline.took_escape() => {}
                 // The key that ended a note: the field has let go of it by now.
                 Command::Select(None) | Command::SelectSpan(None) if self.state.view.noted.is_some() => {}
                 Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
+                Command::Select(None) | Command::SelectSpan(None) if self.escape.typing => {}
                 Command::ToggleHelp | Command::Quit => commands.push(command),
                 _ if covered => {}
                 // Keys zoom at the pointer, as the wheel does, while it is over the lanes.
@@ -213,24 +243,28 @@ impl Window {
         let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
         self.in_background("Picture", move || {
             let image = picture::render(&workspace, &view, &options);
-            match raster::png::write(&image, &path) {
-                Ok(()) => Message::done(format!("Saved {}", path.display())),
-                Err(error) => Message::refused(format!("Picture not saved: {error}")),
-            }
+            let why = match raster::png::write(&image, &path) {
+                Ok(()) => return Ok(Message::done(format!("Saved {}", path.display()))),
+                Err(error) => error.to_string(),
+            };
+            Err(Failed { question: PathQuestion::Picture, path, title: "The picture was not saved", why })
         });
     }
 
     fn write_report(&mut self, path: PathBuf) {
         let workspace = self.state.workspace.clone();
-        self.in_background("Report", move || match save_report(&workspace, &path) {
-            Ok(()) => Message::done(format!("Saved {}", path.display())),
-            Err(error) => Message::refused(format!("Report not saved: {error}")),
+        self.in_background("Report", move || {
+            let why = match save_report(&workspace, &path) {
+                Ok(()) => return Ok(Message::done(format!("Saved {}", path.display()))),
+                Err(error) => error.to_string(),
+            };
+            Err(Failed { question: PathQuestion::Report, path, title: "The report was not saved", why })
         });
     }
 
     /// Saves something on a thread of its own and shows what came of it.
-    fn in_background(&mut self, what: &'static str, save: impl FnOnce() -> Message + Send + 'static) {
-        let (sender, wake) = (self.pictures.0.clone(), self.wake.clone());
+    fn in_background(&mut self, what: &'static str, save: impl FnOnce() -> Saved + Send + 'static) {
+        let (sender, wake) = (self.saves.0.clone(), self.wake.clone());
         let work = move || {
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(save());

@@ -26,8 +26,22 @@ impl Loaded {
     }
 }
 
-/// What the options say about the analysis.
-pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
+/// What the options say about the analysis, settings file included.
+fn params(reading: &Reading) -> Result<Params, CliError> {
+    let mut params = base(reading)?;
+    if let Some(settings) = settings(reading)? {
+        settings.apply(&mut params);
+    }
+    Ok(params)
+}
+
+/// The settings file that is named.
+pub(super) fn settings(reading: &Reading) -> Result<Option<RunSettings>, CliError> {
+    Ok(reading.settings.as_deref().map(RunSettings::read).transpose()?)
+}
+
+/// What the options say about the analysis, besides a settings file.
+pub(super) fn base(reading: &Reading) -> Result<Params, CliError> {
     let rules = match &reading.rules {
         None => Rules::default(),
         Some(path) => {
@@ -42,11 +56,7 @@ pub(super) fn params(reading: &Reading) -> Result<Params, CliError> {
     }
     let pattern = reading.step_regex.as_deref().map(regex::Regex::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("--step-regex is no regular expression: {e}")))?;
-    let mut params = Params { rules, steps: StepOptions { pattern }, ..Params::default() };
-    if let Some(path) = &reading.settings {
-        RunSettings::read(path)?.apply(&mut params);
-    }
-    Ok(params)
+    Ok(Params { rules, steps: StepOptions { pattern }, ..Params::default() })
 }
 
 /// Reads and analyses every export, in order; the first failure ends it.

@@ -140,8 +140,8 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
 #[cfg(feature = "gui")]
 fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
     use crate::app::{self, AppOptions, RunError};
-    let params = super::load::params(reading)?;
-    match app::run(AppOptions { paths: exports.to_vec(), params, ..AppOptions::default() }) {
+    let (params, run_settings) = (super::load::base(reading)?, super::load::settings(reading)?);
+    match app::run(AppOptions { paths: exports.to_vec(), params, run_settings, ..AppOptions::default() }) {
         Ok(()) => Ok(()),
         Err(RunError::NoDisplay) => without_display(exports, reading),
         Err(e) => Err(CliError::Window(e.to_string())),

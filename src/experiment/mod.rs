@@ -6,6 +6,7 @@
 mod batch;
 mod flops;
 mod hugging_face;
+mod labels;
 mod model;
 mod peaks;
 mod presets;
@@ -14,6 +15,7 @@ mod shape;
 pub use batch::{Batch, GpuSource, Parallel, Sequences};
 pub use flops::{Convention, Counted, FlopCount, Recompute};
 pub use hugging_face::model as model_from_config;
+pub use labels::{Labelled, labelled, with_labels};
 pub use model::Model;
 pub use peaks::{Dtype, GpuSpec, NoRow};
 pub use presets::{Preset, all as presets};

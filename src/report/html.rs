@@ -21,7 +21,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.3rem; margin-top: 2.5rem; } h3 { fon
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--weak); padding-bottom: 0.4rem; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; font-weight: normal; vertical-align: top; }
-thead th { color: var(--weak); } .n { text-align: right; white-space: nowrap; }
+thead th { color: var(--weak); vertical-align: bottom; } .n { text-align: right; } tbody .n { white-space: nowrap; }
 tbody tr:nth-child(even) { background: var(--band); }
 figure { margin: 1.5rem 0; } img { max-width: 100%; height: auto; border: 1px solid var(--line); }
 figcaption { color: var(--weak); }

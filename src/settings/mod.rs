@@ -4,6 +4,7 @@
 //! `<export>.stepscope.toml` (with or without the export's ending) and `stepscope.toml` that lies beside an export is
 //! used for it. Nothing is written unasked.
 
+mod edit;
 mod fields;
 
 pub use fields::{Fields, Problem, fields, from_fields, model_defaults};
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
+use toml_edit::DocumentMut;
 
 /// Name of a settings file that serves every export of its folder.
 pub const FILE_NAME: &str = "stepscope.toml";
@@ -73,12 +75,12 @@ pub enum SettingsError {
         path: PathBuf,
     },
     /// The file could not be written.
-    #[error("cannot write {}: {error}", path.display())]
+    #[error("cannot write {}: {reason}; choose another folder or name", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        reason: String,
     },
 }
 
@@ -175,49 +177,58 @@ pub fn read_config(path: &Path) -> Result<Model, SettingsError> {
     model_from_config(&text_of(path)?).map_err(|invalid| SettingsError::Invalid { path: path.to_owned(), invalid })
 }
 
-/// Writes what the user says of the run to `path`. Thresholds and kernel classes of a settings file that is there
-/// already stay; its comments do not.
+/// Writes what the user says of the run to `path`. Of a settings file that is there already everything else stays:
+/// thresholds, kernel classes, comments, order. A new file takes that over from the file that the settings came from.
 ///
 /// # Errors
 /// See [`SettingsError`]; nothing that is no settings file is overwritten.
 pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> {
-    let failed = |error: std::io::Error| SettingsError::Write { path: path.to_owned(), error };
+    let failed = |error: &std::io::Error| SettingsError::Write { path: path.to_owned(), reason: reason(error) };
+    if path.is_dir() {
+        return Err(SettingsError::Write { path: path.to_owned(), reason: "it is a folder".to_owned() });
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let text = text(experiment, folder, existing(path)?);
+    let source = || experiment.source.as_deref().and_then(|source| existing(source).ok()?);
+    let file = existing(path)?.or_else(source).unwrap_or_default();
+    let text = written(file, experiment, folder);
     // Whole or not at all: a full disk leaves the old file as it was.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
+    file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
+    file.persist(path).map_err(|error| failed(&error.error))?;
     Ok(())
 }
 
-/// What has to stay of the file that is to be replaced.
-fn existing(path: &Path) -> Result<Table, SettingsError> {
+/// What the system said, without the name of the temporary file that is put behind it.
+fn reason(error: &std::io::Error) -> String {
+    let said = error.to_string();
+    said.rsplit_once(" at path ").map_or(said.clone(), |(reason, _)| reason.to_owned())
+}
+
+/// The settings file at `path`; `None` when there is no file.
+fn existing(path: &Path) -> Result<Option<DocumentMut>, SettingsError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Table::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
             return Err(SettingsError::Occupied { path: path.to_owned() });
         }
         Err(error) => return Err(SettingsError::Read { path: path.to_owned(), error }),
     };
-    let table: Option<Table> = toml::from_str::<File>(&text).ok().and_then(|_| text.parse().ok());
-    let mut kept = table.ok_or_else(|| SettingsError::Occupied { path: path.to_owned() })?;
-    kept.retain(|section, _| ["thresholds", "rule", "group"].contains(&section));
-    Ok(kept)
+    let document: Option<DocumentMut> = toml::from_str::<File>(&text).ok().and_then(|_| text.parse().ok());
+    document.map(Some).ok_or_else(|| SettingsError::Occupied { path: path.to_owned() })
 }
 
-/// The file's text; a `config.json` below `folder` is named relative to it.
-fn text(experiment: &Experiment, folder: &Path, kept: Table) -> String {
+/// The file's text once it says `experiment`; a `config.json` below `folder` is named relative to it.
+fn written(mut file: DocumentMut, experiment: &Experiment, folder: &Path) -> String {
     let mut experiment = experiment.clone();
     if let Some(config) = &experiment.model.config {
         let relative = config.strip_prefix(folder).map(Path::to_owned);
         let path = relative.or_else(|_| std::path::absolute(config)).unwrap_or_else(|_| config.clone());
         experiment.model.config = Some(path);
     }
-    let given = fields::sections(&experiment).into_iter().filter(|(_, section)| !section.is_empty());
-    let mut file: Table = given.map(|(name, section)| (name.to_owned(), Value::Table(section))).collect();
-    file.extend(kept);
+    for (name, section) in fields::sections(&experiment) {
+        edit::section(&mut file, name, &section);
+    }
     file.to_string()
 }
 
@@ -335,6 +346,34 @@ pattern = "my_"
     }
 
     #[test]
+    fn a_saved_file_keeps_comments_and_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let commented = FULL.replace("gpus = 16", "gpus = 16 # two nodes").replace("[peak]", "# Dense.\n[peak]");
+        std::fs::write(&path, &commented).unwrap();
+        let mut changed = RunSettings::read(&path).unwrap().experiment;
+        write(&changed, &path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), commented);
+        changed.run.gpus = Some(32);
+        write(&changed, &path).unwrap();
+        let expected = commented.replace("gpus = 16", "gpus = 32");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        let copy = folder.path().join("copy.toml");
+        write(&changed, &copy).unwrap();
+        assert_eq!(std::fs::read_to_string(&copy).unwrap(), expected, "kernel classes and thresholds go along");
+    }
+
+    #[test]
+    fn a_failed_save_names_the_file_that_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("nowhere/stepscope.toml"), folder.path().to_owned()] {
+            let message = write(&Experiment::default(), &path).unwrap_err().to_string();
+            assert!(message.contains(&path.display().to_string()) && message.contains("choose another"), "{message}");
+            assert!(!message.contains("nowhere/.tmp"), "{message}");
+        }
+    }
+
+    #[test]
     fn files_that_are_no_settings_are_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.toml");
@@ -378,7 +417,7 @@ pattern = "my_"
         let shape = settings.experiment.model.shape().unwrap().unwrap();
         assert_eq!((shape.layers, shape.hidden, shape.vocab), (24, 768, Some(50_257)));
         write(&settings.experiment, &path).unwrap();
-        assert!(std::fs::read_to_string(&path).unwrap().contains("config = \"model/config.json\""));
+        assert!(std::fs::read_to_string(&path).unwrap().contains("config = 'model/config.json'"));
         std::fs::write(&path, "[model]\nconfig = 'nowhere.json'\n").unwrap();
         assert!(RunSettings::read(&path).unwrap_err().to_string().contains("nowhere.json"));
     }

@@ -103,7 +103,9 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt)), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
     menu::show(&response, state, cache, out);
-    if let Some(at) = pointer.filter(|_| response.hovered()) {
+    // A menu that is open is about what was pointed at before.
+    let menu = egui::Popup::is_any_open(ui.ctx());
+    if let Some(at) = pointer.filter(|_| response.hovered() && !menu) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }

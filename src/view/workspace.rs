@@ -53,6 +53,8 @@ pub struct Workspace {
     pub clock: Clock,
     /// What the user says of the run: of the first document that came with settings, until [`Workspace::describe`].
     pub experiment: Option<Experiment>,
+    /// What the settings file says of the run, without what was changed since.
+    pub in_file: Option<Experiment>,
     /// Utilisation of the job.
     pub mfu: Mfu,
 }
@@ -76,8 +78,14 @@ impl Workspace {
             }
         }
         let experiment = Mfu::experiment_of(&workspace.captures()).cloned();
+        workspace.in_file.clone_from(&experiment);
         workspace.describe(experiment);
         workspace
+    }
+
+    /// True when what is said of the run is not what the settings file says.
+    pub fn is_edited(&self) -> bool {
+        self.in_file.clone().unwrap_or_default() != self.experiment.clone().unwrap_or_default()
     }
 
     /// Says what was trained; everything that follows from it is computed anew.

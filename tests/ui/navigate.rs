@@ -3,6 +3,7 @@
 use crate::harness::Driven;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
+use stepscope::units::Span;
 use stepscope::view::{Command, Item, Kin, RankId, Side};
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
@@ -55,7 +56,7 @@ fn the_details_panel_tells_how_long_the_others_of_the_name_took() {
     assert_ne!(next, Some(item));
     driven.click("Shortest");
     let workspace = &driven.window().state().workspace;
-    let length = |item: Option<Item>| item.and_then(|item| item.span(workspace)).map(|span| span.len_ns());
+    let length = |item: Option<Item>| item.and_then(|item| item.span(workspace)).map(Span::len_ns);
     let Some(Item::Op(_, op)) = driven.window().state().view.selected else { panic!("an operation") };
     let ops = &workspace.docs[0].trace.ranks[0].ops;
     let same = (0..ops.len()).filter(|at| ops.name[*at] == ops.name[op as usize]);

@@ -2,6 +2,7 @@
 
 use crate::harness::Driven;
 use egui_kittest::kittest::Queryable as _;
+use stepscope::experiment::{Batch, Dtype, Experiment, Model, Run};
 use stepscope::view::{Command, Item, Panel, RankId};
 
 const RANK: RankId = RankId { doc: 0, rank: 0 };
@@ -185,5 +186,67 @@ fn every_control_has_a_name_in_every_tab_and_size() {
         }
         driven.send(Command::TypePath);
         driven.harness.check_accessibility();
+    }
+}
+
+#[test]
+fn the_side_panel_keeps_its_width_and_its_content_stays_inside() {
+    for (width, height) in [(900.0, 600.0), (1280.0, 720.0), (1280.0, 420.0)] {
+        let mut driven = Driven::empty(width, height);
+        driven.send(Command::OpenDemo);
+        driven.wait(|window| !window.state().workspace.docs.is_empty());
+        let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+        let first = left(&driven);
+        for panel in [Panel::Mfu, Panel::Steps, Panel::Ranges, Panel::Launches, Panel::Communication, Panel::Gaps] {
+            driven.send(Command::ShowPanel(panel));
+            assert_eq!(left(&driven), first, "{panel:?} moved the edge at {width}x{height}");
+        }
+        driven.send(Command::ShowPanel(Panel::Mfu));
+        for text in ["The model is not known", "Load settings…", "No settings came"] {
+            let node = driven.harness.query_all_by_label_contains(text).next().expect(text);
+            assert!(node.rect().left() >= first - 16.0 && node.rect().right() <= width, "{text} at {width}x{height}");
+        }
+        // With settings the panel shows tables and charts too.
+        let model = Model { preset: Some("gpt2-124m".to_owned()), ..Model::default() };
+        let batch = Batch { sequences: Some(2), sequence_length: Some(256), ..Batch::default() };
+        let run = Run { dtype: Some(Dtype::Bf16), ..Run::default() };
+        driven.send(Command::SetExperiment(Box::new(Experiment { run, model, batch, ..Experiment::default() })));
+        for text in ["Settings typed here", "Tokens per step", "MFU by step"] {
+            let node = driven.harness.query_all_by_label_contains(text).next().expect(text);
+            assert!(node.rect().left() >= first - 16.0 && node.rect().right() <= width, "{text} at {width}x{height}");
+        }
+        let fields = driven.harness.query_all_by_role(egui::Role::TextInput).map(|node| node.rect().right());
+        assert!(fields.fold(0.0, f32::max) <= width - 16.0, "fields are cut off at {width}x{height}");
+        assert_eq!(left(&driven), first, "settings moved the edge at {width}x{height}");
+        // The bar of the table takes room of its own at the right.
+        driven.send(Command::ShowPanel(Panel::Steps));
+        let cells = driven.harness.query_all_by_label_contains(" %").map(|node| node.rect());
+        let right = cells.filter(|rect| rect.left() > first).map(|rect| rect.right()).fold(0.0, f32::max);
+        assert!(right > first && right <= width - 12.0 - 8.0, "{right} at {width}x{height}");
+    }
+}
+
+#[test]
+fn the_width_that_the_user_gave_the_side_panel_stays() {
+    let mut driven = Driven::open();
+    let left = |driven: &Driven| driven.harness.get_by_label("Overview").rect().left();
+    let before = left(&driven);
+    // The handle lies left of the tabs, as far as the margin is wide.
+    let edge = driven.harness.get_by_label("Overview").rect().left_center() - egui::vec2(12.0, -200.0);
+    driven.harness.hover_at(edge);
+    driven.settle();
+    driven.harness.drag_at(edge);
+    driven.settle();
+    for moved in [40.0, 80.0, 120.0] {
+        driven.harness.hover_at(edge - egui::vec2(moved, 0.0));
+        driven.settle();
+    }
+    driven.harness.drop_at(edge - egui::vec2(120.0, 0.0));
+    driven.settle();
+    let wider = left(&driven);
+    assert!((before - wider - 120.0).abs() < 8.0, "{before} {wider}");
+    for panel in [Panel::Mfu, Panel::Steps, Panel::Capture, Panel::Overview] {
+        driven.send(Command::ShowPanel(panel));
+        assert_eq!(left(&driven), wider, "{panel:?}");
     }
 }

@@ -161,11 +161,38 @@ fn the_view_is_saved_as_a_picture() {
     assert!(driven.shows("Saved"));
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (1280, 720));
-    driven.send(Command::SavePictureTo(folder.path().join("nowhere/view.png")));
-    driven.wait(|window| window.state().status.as_ref().is_some_and(|message| !message.good));
-    assert!(driven.shows("Picture not saved"));
     driven.send(Command::ShowAll);
     assert_eq!(driven.window().state().status, None, "the next command clears the message");
+}
+
+type Save = fn(PathBuf) -> Command;
+
+#[test]
+fn a_save_that_fails_says_where_and_keeps_the_typed_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driven = Driven::open();
+    let saves: [(Save, &str); 3] = [
+        (Command::SavePictureTo, "view.png"),
+        (Command::SaveReportTo, "report.html"),
+        (Command::SaveSettingsTo, "stepscope.toml"),
+    ];
+    for (save, name) in saves {
+        let path = folder.path().join("nowhere").join(name);
+        driven.send(save(path.clone()));
+        driven.wait(|window| !window.state().notices.is_empty());
+        let message = &driven.window().state().notices[0].message;
+        assert!(message.contains(path.to_str().unwrap()) && message.contains("choose another"), "{message}");
+        assert!(!message.contains("nowhere/.tmp"), "{message}");
+        driven.send(Command::Dismiss);
+        let field = driven.harness.get_by_role(egui::Role::TextInput);
+        assert_eq!(field.value().as_deref(), path.to_str());
+        driven.send(Command::Dismiss);
+        assert_eq!(driven.window().state().overlay, None);
+    }
+    // Another question starts with an empty field.
+    driven.send(Command::TypePath);
+    let field = driven.harness.get_by_role(egui::Role::TextInput);
+    assert_eq!(field.value().unwrap_or_default(), "");
 }
 
 #[test]
@@ -185,8 +212,9 @@ fn the_report_is_saved_in_the_form_of_its_ending() {
     std::fs::write(folder.path().join("b.md"), "my notes").unwrap();
     for name in ["b.md", "b.docx"] {
         driven.send(Command::SaveReportTo(folder.path().join(name)));
-        driven.wait(|window| window.state().status.as_ref().is_some_and(|message| !message.good));
-        assert!(driven.shows("Report not saved"), "{name}");
+        driven.wait(|window| !window.state().notices.is_empty());
+        assert!(driven.shows("The report was not saved"), "{name}");
+        driven.send(Command::Dismiss);
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("b.md")).unwrap(), "my notes");
     assert!(!folder.path().join("b.docx").exists());

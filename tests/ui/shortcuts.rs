@@ -4,7 +4,7 @@ use crate::harness::Driven;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use stepscope::app::state::Overlay;
-use stepscope::view::{Command, Item, RankId};
+use stepscope::view::{Command, Item, Panel, RankId};
 
 #[test]
 fn keys_move_and_zoom() {
@@ -42,6 +42,35 @@ fn escape_clears_the_selection_once_nothing_lies_on_top() {
     assert!(driven.window().state().overlay.is_none() && driven.window().state().view.selected.is_some());
     driven.press(Key::Escape);
     assert!(driven.window().state().view.selected.is_none());
+}
+
+#[test]
+fn escape_that_closes_a_menu_or_leaves_a_field_keeps_the_selection() {
+    let mut driven = Driven::open();
+    let selected = Some(Item::Op(RankId { doc: 0, rank: 0 }, 3));
+    driven.send(Command::Select(selected));
+    driven.click("File");
+    assert!(driven.shows("Close all"));
+    driven.press(Key::Escape);
+    assert!(!driven.shows("Close all") && driven.window().state().view.selected == selected);
+    driven.send(Command::ShowPanel(Panel::Ranges));
+    driven.harness.get_by_label("Filter ranges by name").focus();
+    driven.settle();
+    driven.press(Key::Escape);
+    assert_eq!(driven.window().state().view.selected, selected);
+    driven.press(Key::Escape);
+    assert_eq!(driven.window().state().view.selected, None);
+}
+
+#[test]
+fn escape_that_closes_a_list_keeps_the_window_below() {
+    let mut driven = Driven::empty(1000.0, 1800.0);
+    driven.send(Command::ToggleRecording);
+    driven.harness.get_by_label("Started by").click();
+    driven.settle();
+    assert!(driven.shows("Slurm (srun)"));
+    driven.press(Key::Escape);
+    assert!(!driven.shows("Slurm (srun)") && driven.window().state().overlay == Some(Overlay::Recording));
 }
 
 #[test]

@@ -258,11 +258,10 @@ impl Launched<'_> {
         let before = |times: &[i64]| times.partition_point(|ns| *ns < window.start_ns);
         let until = |times: &[i64]| times.partition_point(|ns| *ns < window.end_ns);
         let (first, last) = ((before(submitted), before(started)), (until(submitted), until(started)));
-        let within = |times: &[i64], from: usize, to: usize| times.get(from..to.max(from)).unwrap_or(&[]).to_vec();
         let depth = depth::bins(
             first.0 as i64 - first.1 as i64,
-            &within(submitted, first.0, last.0),
-            &within(started, first.1, last.1),
+            submitted.get(first.0..last.0.max(first.0)).unwrap_or(&[]),
+            started.get(first.1..last.1.max(first.1)).unwrap_or(&[]),
             (window.start_ns, window.len_ns(), 1),
         );
         let depth = depth.first().copied().unwrap_or_default();

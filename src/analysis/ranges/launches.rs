@@ -53,14 +53,15 @@ pub(super) struct Launches {
 }
 
 impl Launches {
-    /// The given calls, which must come in order of start.
-    pub fn of(launches: impl Iterator<Item = Launch>) -> Self {
+    /// The given calls, about `count` of them, which must come in order of start.
+    pub fn of(launches: impl Iterator<Item = Launch>, count: usize) -> Self {
         let mut layers: Vec<Layer> = Vec::new();
         for launch in launches {
             let fits = |layer: &Layer| layer.end_ns.last().is_none_or(|end| *end <= launch.call.end_ns);
             let at = layers.iter().position(fits).unwrap_or(layers.len()).min(LAYERS - 1);
             if at == layers.len() {
-                layers.push(Layer { ops_before: vec![0], levels: vec![Vec::new()], ..Layer::default() });
+                // Nearly all calls are in the first layer.
+                layers.push(Layer::with_room(if layers.is_empty() { count } else { 0 }));
             }
             if let Some(layer) = layers.get_mut(at) {
                 layer.push(launch);
@@ -77,6 +78,13 @@ impl Launches {
 }
 
 impl Layer {
+    fn with_room(calls: usize) -> Self {
+        let mut ops_before = Vec::with_capacity(calls + 1);
+        ops_before.push(0);
+        let column = || Vec::with_capacity(calls);
+        Self { start_ns: column(), end_ns: column(), ops_before, levels: vec![Vec::with_capacity(calls)] }
+    }
+
     fn push(&mut self, launch: Launch) {
         let end_ns = self.end_ns.last().map_or(launch.call.end_ns, |end| launch.call.end_ns.max(*end));
         self.start_ns.push(launch.call.start_ns);
@@ -189,7 +197,7 @@ mod tests {
                 let call = Span::new(now, now + len);
                 Launch { call, gpu: Span::new(now + delay, now + delay + gpu), ops: *ops }
             }).collect();
-            let index = Launches::of(launches.iter().copied());
+            let index = Launches::of(launches.iter().copied(), launches.len());
             let mut spans: Vec<Span> = spans.iter().map(|(start, len)| Span::new(*start, start + len)).collect();
             spans.sort_unstable();
             let mut query = index.query();
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn more_layers_than_there_are_lose_no_call() {
         let nested = (0..20_i64).map(|at| Launch { call: Span::new(at, 100 - at), gpu: Span::new(at, at + 1), ops: 1 });
-        let index = Launches::of(nested);
+        let index = Launches::of(nested, 20);
         let whole = index.query().inside(Span::new(0, 100));
         assert_eq!(whole, Some(Work { gpu: Span::new(0, 20), calls: 20, ops: 20 }));
     }

@@ -43,6 +43,8 @@ pub struct Ranges {
     steps: Vec<Span>,
     /// Windows of the typical ones.
     typical: Vec<Span>,
+    /// The ranges that mark the typical ones, in order of time.
+    typical_ranges: Vec<Span>,
     projected: [OnceLock<Vec<Projected>>; 2],
     whole: [OnceLock<RangeSums>; 2],
 }
@@ -104,6 +106,7 @@ impl Ranges {
             open: trace.threads.iter().map(index).collect(),
             steps: windows(false),
             typical: windows(true),
+            typical_ranges: typical_ranges(steps),
             projected: Default::default(),
             whole: Default::default(),
         }
@@ -300,8 +303,9 @@ impl Ranges {
         }
     }
 
-    /// The range of `node` that comes after `last` in time, the first after the last one; without `last` the one that
-    /// ran longest on the GPU. A pass over all ranges.
+    /// The range of `node` that comes after `last` in time, the first after the last one; without `last` the one to
+    /// show first: the longest within the typical steps, else the longest, as [`Ranges::shown_first`] says. A pass over
+    /// all ranges.
     pub fn next_instance(
         &self,
         trace: &Trace,
@@ -309,18 +313,37 @@ impl Ranges {
         node: u32,
         last: Option<(usize, u32)>,
     ) -> Option<(usize, u32)> {
-        let start_ns = |(thread, range): (usize, u32)| {
-            let start_ns = trace.threads.get(thread).and_then(|t| t.nvtx.start_ns.get(range as usize)).copied();
-            (start_ns.unwrap_or(i64::MAX), thread, range)
+        let span = |(thread, range): (usize, u32)| {
+            let nvtx = &trace.threads.get(thread)?.nvtx;
+            Some(Span::new(*nvtx.start_ns.get(range as usize)?, *nvtx.end_ns.get(range as usize)?))
         };
+        let order = |at: (usize, u32)| (span(at).map_or(i64::MAX, |span| span.start_ns), at);
         let Some(last) = last else {
-            let ran_ns = |(thread, range): (usize, u32)| {
-                self.projection_of(trace, attribution, thread, range).map(|p| p.gpu.len_ns())
+            let worth = |at: (usize, u32)| {
+                let host = span(at).unwrap_or_default();
+                let ran_ns = self.projection_of(trace, attribution, at.0, at.1).map(|p| p.gpu.len_ns());
+                (self.in_typical_step(host), ran_ns, host.len_ns(), Reverse(order(at)))
             };
-            return self.instances(node).max_by_key(|at| (ran_ns(*at), Reverse(start_ns(*at))));
+            return self.instances(node).max_by_key(|at| worth(*at));
         };
-        let after = self.instances(node).filter(|at| start_ns(*at) > start_ns(last));
-        after.min_by_key(|at| start_ns(*at)).or_else(|| self.instances(node).min_by_key(|at| start_ns(*at)))
+        let after = self.instances(node).filter(|at| order(*at) > order(last));
+        after.min_by_key(|at| order(*at)).or_else(|| self.instances(node).min_by_key(|at| order(*at)))
+    }
+
+    /// Which range of a node [`Ranges::next_instance`] shows first, in words.
+    pub const fn shown_first(&self) -> &'static str {
+        if self.typical_ranges.is_empty() {
+            "the longest on the GPU"
+        } else {
+            "the longest on the GPU within a typical step, else the longest of all"
+        }
+    }
+
+    /// True when a typical step was marked all the while.
+    fn in_typical_step(&self, host: Span) -> bool {
+        let begun = self.typical_ranges.partition_point(|step| step.start_ns <= host.start_ns);
+        let step = begun.checked_sub(1).and_then(|at| self.typical_ranges.get(at));
+        step.is_some_and(|step| host.end_ns <= step.end_ns)
     }
 
     /// The ranges of a node as (thread, range), in order of thread and time. A pass over all ranges.
@@ -331,6 +354,14 @@ impl Ranges {
         };
         self.tree.node_of.iter().enumerate().flat_map(of_thread)
     }
+}
+
+/// The ranges that mark typical steps, in order of time.
+fn typical_ranges(steps: Option<&Steps>) -> Vec<Span> {
+    let steps = steps.map_or(&[][..], |steps| &steps.steps);
+    let mut ranges: Vec<Span> = steps.iter().filter(|step| step.typical).map(|step| step.range).collect();
+    ranges.sort_unstable();
+    ranges
 }
 
 #[cfg(test)]

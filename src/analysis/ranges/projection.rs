@@ -2,7 +2,7 @@
 
 use super::launches::{Launch, Launches};
 use super::nest::{NO_RANGE, parents};
-use crate::trace::{OpKind, RangeTable, Thread, Trace};
+use crate::trace::{CallTable, OpKind, RangeTable, Thread, Trace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -65,24 +65,19 @@ pub struct Projected {
 /// When the trace has no such rank.
 pub fn project(trace: &Trace, rank: usize, attribution: Attribution) -> Vec<Projected> {
     let process = trace.ranks[rank].process;
-    let launches = launching_calls(trace, process, |at| at == rank, |_| true);
+    let launched = Launched::of(trace, process, |at| at == rank, |_| true);
     let own_threads = || trace.threads.iter().enumerate().filter(|(_, thread)| thread.process == process);
     let mut projected = Vec::new();
     match attribution {
         Attribution::Process => {
-            // An instant lies inside a range by the rule of spans: the end is outside.
-            let moment = |ns: i64| Span::new(ns, ns.saturating_add(1));
-            let mut moments: Vec<Launch> =
-                launches.into_iter().map(|(_, l)| Launch { call: moment(l.call.start_ns), ..l }).collect();
-            moments.sort_by_key(|launch| launch.call.start_ns);
-            let index = Launches::of(moments.into_iter());
+            let index = launched.moments();
             for (at, thread) in own_threads() {
                 project_thread(&mut projected, at, &thread.nvtx, &index, None);
             }
         }
         Attribution::SameThread => {
             for (at, thread) in own_threads() {
-                let index = Launches::of(launches_of(&launches, thread));
+                let index = launched.of_thread(thread);
                 project_thread(&mut projected, at, &thread.nvtx, &index, Some(i64::MAX));
             }
         }
@@ -120,44 +115,59 @@ fn closed(ranges: &RangeTable, at: usize, open_end_ns: i64) -> Span {
     if ranges.open[at] { Span::new(span.start_ns, span.end_ns.min(open_end_ns).max(span.start_ns)) } else { span }
 }
 
-/// The calls of `process` that launched operations of the ranks and kinds for which `of_rank` and `of_kind` hold, with
-/// what each ran; in the order of the process's API table.
-fn launching_calls(
-    trace: &Trace,
-    process: usize,
-    of_rank: impl Fn(usize) -> bool,
-    of_kind: impl Fn(OpKind) -> bool,
-) -> Vec<(u32, Launch)> {
-    let api = &trace.processes[process].api;
-    let mut place = vec![u32::MAX; api.len()];
-    let mut launches: Vec<(u32, Launch)> = Vec::new();
-    let ranks = trace.ranks.iter().enumerate().filter(|(at, rank)| rank.process == process && of_rank(*at));
-    for (_, rank) in ranks {
-        let ops = &rank.ops;
-        for op in (0..ops.len()).filter(|op| of_kind(ops.kind[*op])) {
-            let Some(call) = ops.launch_of(op) else { continue };
-            let Some(place) = place.get_mut(call as usize) else { continue };
-            match launches.get_mut(*place as usize) {
-                Some((_, known)) => {
-                    known.gpu = known.gpu.hull(ops.span(op));
-                    known.ops = known.ops.saturating_add(1);
-                }
-                None => {
-                    *place = launches.len() as u32;
-                    launches.push((call, Launch { call: api.span(call as usize), gpu: ops.span(op), ops: 1 }));
-                }
-            }
-        }
-    }
-    launches.sort_unstable_by_key(|(call, _)| *call);
-    launches
+/// What the calls of a process launched, by the call's place in the process's API table. Costs 20 bytes a call.
+struct Launched<'a> {
+    api: &'a CallTable,
+    /// From the first start to the last end of each call's operations.
+    gpu: Vec<Span>,
+    /// Operations of each call; most calls have none or one.
+    ops: Vec<u32>,
 }
 
-/// Those of `launches` (in the order of the API table) that `thread` made.
-fn launches_of(launches: &[(u32, Launch)], thread: &Thread) -> impl Iterator<Item = Launch> {
-    let first = launches.partition_point(|(call, _)| *call < thread.api.start);
-    let last = launches.partition_point(|(call, _)| *call < thread.api.end);
-    launches.get(first..last.max(first)).unwrap_or(&[]).iter().map(|(_, launch)| *launch)
+impl<'a> Launched<'a> {
+    /// What the calls of `process` launched of the ranks and kinds for which `of_rank` and `of_kind` hold.
+    fn of(trace: &'a Trace, process: usize, of_rank: impl Fn(usize) -> bool, of_kind: impl Fn(OpKind) -> bool) -> Self {
+        let api = &trace.processes[process].api;
+        let mut launched = Self { api, gpu: vec![Span::default(); api.len()], ops: vec![0; api.len()] };
+        let ranks = trace.ranks.iter().enumerate().filter(|(at, rank)| rank.process == process && of_rank(*at));
+        for (_, rank) in ranks {
+            let ops = &rank.ops;
+            for op in (0..ops.len()).filter(|op| of_kind(ops.kind[*op])) {
+                let Some(call) = ops.launch_of(op).map(|call| call as usize) else { continue };
+                let (Some(gpu), Some(count)) = (launched.gpu.get_mut(call), launched.ops.get_mut(call)) else {
+                    continue;
+                };
+                *gpu = if *count == 0 { ops.span(op) } else { gpu.hull(ops.span(op)) };
+                *count = count.saturating_add(1);
+            }
+        }
+        launched
+    }
+
+    /// Of call `call`, when it launched anything.
+    fn launch(&self, call: usize) -> Option<Launch> {
+        let ops = self.ops.get(call).copied().filter(|ops| *ops > 0)?;
+        Some(Launch { call: self.api.span(call), gpu: self.gpu.get(call).copied()?, ops })
+    }
+
+    /// The calls that launched anything, each as the moment it began, in order of time.
+    fn moments(&self) -> Launches {
+        let mut calls: Vec<u32> =
+            (0..self.ops.len() as u32).filter(|call| self.launch(*call as usize).is_some()).collect();
+        // Stable, since the calls of each thread are in order already.
+        calls.sort_by_key(|call| self.api.start_ns[*call as usize]);
+        // An instant lies inside a range by the rule of spans: the end is outside.
+        let moment = |ns: i64| Span::new(ns, ns.saturating_add(1));
+        let launch = |call: &u32| self.launch(*call as usize).map(|l| Launch { call: moment(l.call.start_ns), ..l });
+        Launches::of(calls.iter().filter_map(launch), calls.len())
+    }
+
+    /// Those of `thread`, in the order of the API table.
+    fn of_thread(&self, thread: &Thread) -> Launches {
+        let calls = thread.api.start as usize..thread.api.end as usize;
+        let count = self.ops.get(calls.clone()).unwrap_or(&[]).iter().filter(|ops| **ops > 0).count();
+        Launches::of(calls.filter_map(|call| self.launch(call)), count)
+    }
 }
 
 /// A range as NVIDIA's projection reports list it.
@@ -185,9 +195,9 @@ pub fn same_thread_rows(trace: &Trace) -> Vec<SameThreadRow> {
     let mut rows = Vec::new();
     let mut projected = Vec::new();
     for process in 0..trace.processes.len() {
-        let launches = launching_calls(trace, process, |_| true, |kind| kind != OpKind::Graph);
+        let launched = Launched::of(trace, process, |_| true, |kind| kind != OpKind::Graph);
         for (at, thread) in trace.threads.iter().enumerate().filter(|(_, thread)| thread.process == process) {
-            let index = Launches::of(launches_of(&launches, thread));
+            let index = launched.of_thread(thread);
             projected.clear();
             project_thread(&mut projected, at, &thread.nvtx, &index, Some(open_end_ns));
             nested_rows(&mut rows, &thread.nvtx, &projected, open_end_ns);

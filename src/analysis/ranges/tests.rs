@@ -210,3 +210,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_range_shown_first_is_the_longest_within_a_typical_step() {
+    let mut fixture = Fixture::new();
+    for step in 0..5_i64 {
+        // The first step warms up: three times as long, its forward too.
+        let (at, len) = if step == 0 { (0, 3000) } else { (2000 + step * 1000, 1000) };
+        let ran_ns = if step == 0 { 2000 } else { 300 + 10 * (step % 4) };
+        fixture.range(&format!("step {step}"), MAIN, at, at + len - 10);
+        fixture.range("forward", MAIN, at + 10, at + 400);
+        fixture.launched("gemm", 7, MAIN, at + 20, at + 100, at + 100 + ran_ns);
+        fixture.launched("add", 7, MAIN, at + 500, at + len - 200, at + len - 100);
+    }
+    fixture.range("save", MAIN, 20_000, 20_100).range("save", MAIN, 20_200, 20_500);
+    let trace = fixture.build();
+    let ranges = ranges(&trace);
+    let start_ns = |name: &str| {
+        let node = (0..ranges.len() as u32).find(|node| ranges.name(&trace, *node) == name).unwrap();
+        let (thread, range) = ranges.next_instance(&trace, Attribution::Process, node, None).unwrap();
+        trace.threads[thread].nvtx.start_ns[range as usize]
+    };
+    assert_eq!(start_ns("forward"), 5010, "the third step's ran longest of the typical ones");
+    assert_eq!(start_ns("save"), 20_200, "outside the steps the longest of all, on the host when nothing ran");
+    assert!(ranges.shown_first().contains("typical step"));
+}

@@ -9,17 +9,20 @@ use crate::view::bookmark::{NOTE_CHARS, Target};
 use crate::view::{Bookmark, Command};
 use egui::{Button, Key, Label, RichText, TextEdit, Ui};
 
+/// The bookmark whose note is written: its index, view and target.
+type Noted = (usize, Span, Option<Target>);
+
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
 pub struct BookmarksCache {
-    /// The note being written, of the bookmark of this index, view and target.
-    typed: Option<((usize, Span, Option<Target>), String)>,
+    /// The note being written.
+    typed: Option<(Noted, String)>,
 }
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut BookmarksCache, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        ui.strong("Bookmarks");
+        ui.strong("Bookmarks and notes");
         let tip = "Mark what is selected, else what is on screen (Ctrl+B, Cmd+B on a Mac)";
         if ui.button("Add").on_hover_text(tip).clicked() {
             out.push(Command::AddBookmark);

@@ -3,6 +3,7 @@
 use crate::analysis::Mfu;
 use crate::app::cx::Cx;
 use crate::app::icons::{self, Icon};
+use crate::experiment::with_labels;
 use crate::format;
 use crate::report::mfu::{doubt_text, lines, missing_text};
 use egui::{Color32, Label, RichText, Ui, vec2};
@@ -20,7 +21,10 @@ pub fn headline(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
         }
     });
     let from = match &mfu.settings {
-        Some(path) => format!("Settings from {}", format::one_line(&path.display().to_string(), 200)),
+        Some(path) => {
+            let edited = if cx.workspace.is_edited() { ", edited" } else { "" };
+            format!("Settings from {}{edited}", format::one_line(&path.display().to_string(), 200))
+        }
         None if mfu.has_experiment => "Settings typed here, not saved".to_owned(),
         None if cx.workspace.docs.is_empty() => String::new(),
         None => "No settings came with what is open. Say below what was trained.".to_owned(),
@@ -32,10 +36,10 @@ pub fn headline(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
 /// What has to be filled in, and what to be careful about.
 pub fn remarks(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu) {
     for missing in &mfu.missing {
-        remark(ui, Icon::Todo, cx.palette.accent, &missing_text(missing));
+        remark(ui, Icon::Todo, cx.palette.accent, &with_labels(&missing_text(missing)));
     }
     for doubt in &mfu.doubts {
-        remark(ui, Icon::Warning, cx.palette.warning, &doubt_text(doubt));
+        remark(ui, Icon::Warning, cx.palette.warning, &with_labels(&doubt_text(doubt)));
     }
     ui.add_space(8.0);
 }
@@ -63,7 +67,7 @@ pub fn table(ui: &mut Ui, mfu: &Mfu) {
                 ui.spacing_mut().item_spacing.y = 0.0;
                 ui.add(Label::new(&line.value).selectable(true)).on_hover_text(line.about);
                 if !line.note.is_empty() {
-                    ui.add(Label::new(RichText::new(&line.note).small().weak()).wrap());
+                    ui.add(Label::new(RichText::new(with_labels(&line.note)).small().weak()).wrap());
                 }
             });
         });

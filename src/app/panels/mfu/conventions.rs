@@ -17,24 +17,38 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu, out: &mut Vec<Command>) {
         "What counts as the model's FLOPs differs; compare only numbers of one convention. \"Causal\" counts attention over \
          earlier tokens only, half of \"full\".",
     );
-    let table = TableBuilder::new(ui)
+    ui.scope(|ui| table(ui, cx, mfu, out));
+    ui.add_space(12.0);
+}
+
+/// Space between columns, and the least width of the names, in points.
+const GAP_PT: f32 = 4.0;
+const NAME_PT: f32 = 84.0;
+/// Widths of the other columns, in points; the first is left out where there is no room for it.
+const WIDTHS_PT: [f32; 4] = [74.0, 44.0, 46.0, 46.0];
+
+fn table(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu, out: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.x = GAP_PT;
+    let needed_pt = WIDTHS_PT.iter().fold(NAME_PT, |sum, width| sum + GAP_PT + width);
+    let left_out = usize::from(ui.available_width() < needed_pt);
+    let mut table = TableBuilder::new(ui)
         .id_salt("conventions")
         .vscroll(false)
         .striped(true)
         .cell_layout(Layout::right_to_left(Align::Center))
-        .column(Column::remainder().at_least(84.0).clip(true))
-        .column(Column::exact(74.0))
-        .column(Column::exact(44.0))
-        .columns(Column::exact(46.0), 2);
+        .column(Column::remainder().at_least(NAME_PT).clip(true));
+    for width_pt in WIDTHS_PT.into_iter().skip(left_out) {
+        table = table.column(Column::exact(width_pt));
+    }
     let head = table.header(22.0, |mut row| {
+        row.col(|_| {});
         let heads = [
-            ("", ""),
             ("Per token", "FLOPs of the model per token, forward and backward."),
             ("Attn.", "How the attention core is counted: over all tokens (full) or earlier ones only (causal)."),
             ("MFU", "Model FLOPs utilisation by this convention."),
             ("HFU", "Hardware FLOPs utilisation by this convention: with recomputation."),
         ];
-        for (text, tip) in heads {
+        for (text, tip) in heads.into_iter().skip(left_out) {
             row.col(|ui| {
                 ui.label(RichText::new(text).small().weak()).on_hover_text(tip);
             });
@@ -42,13 +56,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, mfu: &Mfu, out: &mut Vec<Command>) {
     });
     head.body(|mut body| {
         for by in &mfu.compared {
-            body.row(22.0, |mut row| cells(&mut row, cx, mfu, by, out));
+            body.row(22.0, |mut row| {
+                name(&mut row, cx, mfu, by, out);
+                numbers(&mut row, by, left_out);
+            });
         }
     });
-    ui.add_space(12.0);
 }
 
-fn cells(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, mfu: &Mfu, by: &Compared, out: &mut Vec<Command>) {
+fn name(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, mfu: &Mfu, by: &Compared, out: &mut Vec<Command>) {
     row.col(|ui| {
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let chosen = mfu.convention == Some(by.convention);
@@ -60,6 +76,9 @@ fn cells(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, mfu: &Mfu, by: &Compared, out:
             }
         });
     });
+}
+
+fn numbers(row: &mut TableRow<'_, '_>, by: &Compared, left_out: usize) {
     let attention = match by.count.map(|count| count.attention_factor) {
         None => (format::UNKNOWN, "This convention needs settings that are not given."),
         Some(0) => ("none", attention_text(0)),
@@ -72,7 +91,7 @@ fn cells(row: &mut TableRow<'_, '_>, cx: &Cx<'_>, mfu: &Mfu, by: &Compared, out:
         (format::percent(by.mfu), ""),
         (format::percent(by.hfu), ""),
     ];
-    for (text, tip) in texts {
+    for (text, tip) in texts.into_iter().skip(left_out) {
         row.col(|ui| {
             let response = ui.add(Label::new(RichText::new(text).small()));
             if !tip.is_empty() {

@@ -2,7 +2,7 @@
 //! why, and the numbers stay those of before.
 
 use crate::app::cx::Cx;
-use crate::experiment::{Convention, Dtype, Experiment, GpuSpec, Recompute, presets};
+use crate::experiment::{Convention, Dtype, Experiment, GpuSpec, Recompute, labelled, presets, with_labels};
 use crate::settings::{Fields, Problem, fields, from_fields, model_defaults};
 use crate::view::Command;
 use egui::{CollapsingHeader, ComboBox, Id, Label, RichText, TextEdit, Ui};
@@ -36,140 +36,116 @@ enum Kind {
 /// One line of the form.
 struct Line {
     key: &'static str,
-    label: &'static str,
     kind: Kind,
     tip: &'static str,
 }
 
-const fn number(key: &'static str, label: &'static str, tip: &'static str) -> Line {
-    Line { key, label, kind: Kind::Number, tip }
+impl Line {
+    fn label(&self) -> &'static str {
+        labelled(self.key).map_or(self.key, |field| field.label)
+    }
 }
 
-const fn flag(key: &'static str, label: &'static str, tip: &'static str) -> Line {
-    Line { key, label, kind: Kind::Flag, tip }
+const fn number(key: &'static str, tip: &'static str) -> Line {
+    Line { key, kind: Kind::Number, tip }
 }
 
-const fn choice(
-    key: &'static str,
-    label: &'static str,
-    of: fn() -> Vec<&'static str>,
-    none: &'static str,
-    tip: &'static str,
-) -> Line {
-    Line { key, label, kind: Kind::Choice(of, none), tip }
+const fn flag(key: &'static str, tip: &'static str) -> Line {
+    Line { key, kind: Kind::Flag, tip }
 }
 
-/// A group of lines under a heading, and whether it is open at first.
-type Group = (&'static str, bool, &'static [Line]);
+const fn choice(key: &'static str, of: fn() -> Vec<&'static str>, none: &'static str, tip: &'static str) -> Line {
+    Line { key, kind: Kind::Choice(of, none), tip }
+}
+
+/// A group of lines, and whether it is open at first.
+type Group = (bool, &'static [Line]);
 
 const GROUPS: [Group; 6] = [
     (
-        "Model",
         true,
         &[
-            choice("model.preset", "Preset", preset_names, "None", "A known model; what is typed below overrides it."),
-            number("model.parameters", "Parameters", "In all, such as 125e6. Enough for the rough rule by itself."),
-            number("model.layers", "Layers", "Transformer layers."),
-            number("model.hidden", "Hidden size", "Width of the residual stream."),
-            number("model.heads", "Heads", "Attention heads."),
-            number("model.kv_heads", "KV heads", "Heads of keys and values; as many as heads when empty."),
-            number("model.head_dim", "Head size", "Hidden size / heads when empty."),
-            number("model.ffn", "FFN width", "Width of the feed-forward part."),
-            number("model.vocab", "Vocabulary", "As trained, padding included."),
-            flag("model.gated", "Gated FFN", "SwiGLU or GeGLU: three matrices instead of two."),
-            flag("model.tied", "Tied tables", "One table for input embedding and output layer."),
+            choice("model.preset", preset_names, "None", "A known model; what is typed below overrides it."),
+            number("model.parameters", "In all, such as 125e6. Enough for the rough rule by itself."),
+            number("model.layers", "Transformer layers."),
+            number("model.hidden", "Width of the residual stream."),
+            number("model.heads", "Attention heads."),
+            number("model.kv_heads", "Heads of keys and values; as many as heads when empty."),
+            number("model.head_dim", "Hidden size / heads when empty."),
+            number("model.ffn", "Width of the feed-forward part."),
+            number("model.vocab", "As trained, padding included."),
+            flag("model.gated", "SwiGLU or GeGLU: three matrices instead of two."),
+            flag("model.tied", "One table for input embedding and output layer."),
         ],
     ),
     (
-        "Batch",
         true,
         &[
-            number("batch.sequences", "Sequences", "Of a step, over all GPUs. Or give micro-batches."),
-            number("batch.sequence_length", "Length", "Tokens of a sequence."),
-            number("batch.micro_batch", "Micro-batch", "Sequences of a micro-batch on one data-parallel rank."),
-            number("batch.micro_batches", "Micro-batches", "Of a step on one rank: accumulation or pipeline filling."),
+            number("batch.sequences", "Of a step, over all GPUs. Or give micro-batches."),
+            number("batch.sequence_length", "Tokens of a sequence."),
+            number("batch.micro_batch", "Sequences of a micro-batch on one data-parallel rank."),
+            number("batch.micro_batches", "Of a step on one rank: accumulation or pipeline filling."),
         ],
     ),
     (
-        "Run",
         true,
         &[
-            choice(
-                "experiment.dtype",
-                "Number format",
-                dtypes,
-                "Not given",
-                "Of the matrix products; decides the peak.",
-            ),
-            choice(
-                "experiment.convention",
-                "Convention",
-                conventions,
-                "By what is known",
-                "What counts as the model's FLOPs.",
-            ),
+            choice("experiment.dtype", dtypes, "Not given", "Of the matrix products; decides the peak."),
+            choice("experiment.convention", conventions, "By what is known", "What counts as the model's FLOPs."),
             choice(
                 "experiment.recompute",
-                "Recompute",
                 recomputes,
                 "None given",
                 "What backward computes again; only HFU contains it.",
             ),
-            number("experiment.gpus", "GPUs", "That work on a step; from the layout or the open ranks when empty."),
-            number("experiment.step_time_ms", "Step time in ms", "In place of the captured median."),
-            Line { key: "experiment.name", label: "Name", kind: Kind::Text, tip: "A name for the run." },
-            Line { key: "experiment.notes", label: "Notes", kind: Kind::Text, tip: "Anything worth remembering." },
+            number("experiment.gpus", "That work on a step; from the layout or the open ranks when empty."),
+            number("experiment.step_time_ms", "In place of the captured median."),
+            Line { key: "experiment.name", kind: Kind::Text, tip: "A name for the run." },
+            Line { key: "experiment.notes", kind: Kind::Text, tip: "Anything worth remembering." },
         ],
     ),
     (
-        "Parallel layout",
         false,
         &[
-            number("parallel.dp", "Data", "Data-parallel ranks; the rest of the GPUs when empty."),
-            number("parallel.tp", "Tensor", "Tensor-parallel ranks; 1 when empty."),
-            number("parallel.pp", "Pipeline", "Pipeline stages; 1 when empty."),
-            number("parallel.cp", "Context", "Context-parallel ranks; 1 when empty."),
-            number("parallel.ep", "Expert", "Expert-parallel ranks, made of the others' GPUs."),
-            number("parallel.interleave", "Interleave", "Model chunks on each pipeline stage."),
+            number("parallel.dp", "Data-parallel ranks; the rest of the GPUs when empty."),
+            number("parallel.tp", "Tensor-parallel ranks; 1 when empty."),
+            number("parallel.pp", "Pipeline stages; 1 when empty."),
+            number("parallel.cp", "Context-parallel ranks; 1 when empty."),
+            number("parallel.ep", "Expert-parallel ranks, made of the others' GPUs."),
+            number("parallel.interleave", "Model chunks on each pipeline stage."),
         ],
     ),
     (
-        "Peak",
         false,
         &[
-            choice("peak.gpu", "GPU", gpus, "As named in the capture", "Whose peak is used."),
-            number("peak.tflops", "TFLOPS", "Peak of one GPU, in place of the table's."),
-            flag(
-                "peak.sparse",
-                "Sparse peak",
-                "Twice the dense one: only for models trained with structured sparsity.",
-            ),
+            choice("peak.gpu", gpus, "As named in the capture", "Whose peak is used."),
+            number("peak.tflops", "Peak of one GPU, in place of the table's."),
+            flag("peak.sparse", "Twice the dense one: only for models trained with structured sparsity."),
         ],
     ),
     (
-        "Experts and details of the model",
         false,
         &[
-            number("model.active_parameters", "Active param.", "Parameters that a token passes through."),
-            number("model.experts", "Experts", "Of a layer; none in a dense model."),
-            number("model.active_experts", "Active experts", "That a token passes through, without shared ones."),
-            number("model.expert_ffn", "Expert width", "Width of an expert; the FFN width when empty."),
-            number("model.shared_ffn", "Shared width", "Width of all shared experts together."),
-            number("model.dense_layers", "Dense layers", "Layers without experts."),
-            number("model.window", "Window", "Sliding attention window in tokens."),
-            number("model.window_layers", "Window layers", "Layers that have it; all when empty."),
-            number("model.positions", "Positions", "Rows of a learned position table."),
-            number("model.q_rank", "Query rank", "Of latent attention."),
-            number("model.kv_rank", "KV rank", "Of latent attention; makes the attention latent."),
-            number("model.nope_dim", "Plain size", "Of a latent query, without positions."),
-            number("model.rope_dim", "Rotary size", "Of a latent query, with positions."),
-            number("model.value_dim", "Value size", "Of latent attention."),
-            number("model.mtp_layers", "MTP heads", "Extra prediction heads, each with its own logits."),
-            number("model.layer_norms", "Layer norms", "Norms in a layer; 2 when empty."),
-            flag("model.bias", "Biases", "On all linear layers."),
-            flag("model.qkv_bias", "QKV biases", "On queries, keys and values only."),
-            flag("model.norm_bias", "Norm biases", "Norms with a bias."),
-            flag("model.qk_norm", "QK norms", "Norms on queries and keys."),
+            number("model.active_parameters", "Parameters that a token passes through."),
+            number("model.experts", "Of a layer; none in a dense model."),
+            number("model.active_experts", "That a token passes through, without shared ones."),
+            number("model.expert_ffn", "Width of an expert; the FFN width when empty."),
+            number("model.shared_ffn", "Width of all shared experts together."),
+            number("model.dense_layers", "Layers without experts."),
+            number("model.window", "Sliding attention window in tokens."),
+            number("model.window_layers", "Layers that have it; all when empty."),
+            number("model.positions", "Rows of a learned position table."),
+            number("model.q_rank", "Of latent attention."),
+            number("model.kv_rank", "Of latent attention; makes the attention latent."),
+            number("model.nope_dim", "Of a latent query, without positions."),
+            number("model.rope_dim", "Of a latent query, with positions."),
+            number("model.value_dim", "Of latent attention."),
+            number("model.mtp_layers", "Extra prediction heads, each with its own logits."),
+            number("model.layer_norms", "Norms in a layer; 2 when empty."),
+            flag("model.bias", "On all linear layers."),
+            flag("model.qkv_bias", "On queries, keys and values only."),
+            flag("model.norm_bias", "Norms with a bias."),
+            flag("model.qk_norm", "Norms on queries and keys."),
         ],
     ),
 ];
@@ -234,19 +210,20 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, out: &mut Vec<Command>) {
     let before = cx.workspace.experiment.as_ref();
     form.follow(before);
     ui.strong("What was trained");
-    files(ui, out);
+    files(ui, cx, out);
     if !form.problems.is_empty() {
         let text = "Not used yet: the settings do not fit together. The numbers are those of before.";
         ui.add(Label::new(RichText::new(text).color(cx.palette.error)).wrap());
-        let shown = |key: &str| GROUPS.iter().any(|(_, _, lines)| lines.iter().any(|line| line.key == key));
+        let shown = |key: &str| GROUPS.iter().any(|(_, lines)| lines.iter().any(|line| line.key == key));
         for problem in form.problems.iter().filter(|problem| !shown(&problem.key)) {
-            error(ui, cx, &format!("{} {}", problem.key, problem.why));
+            error(ui, cx, &with_labels(&format!("{} {}", problem.key, problem.why)));
         }
     }
     let mut changed = config(ui, form);
-    for (title, open, lines) in &GROUPS {
+    for (open, lines) in &GROUPS {
+        let title = lines.first().and_then(|line| labelled(line.key)).map_or("", |field| field.group);
         let wrong = form.problems.iter().any(|problem| lines.iter().any(|line| line.key == problem.key));
-        let title_text = if wrong { format!("{title} (see below)") } else { (*title).to_owned() };
+        let title_text = if wrong { format!("{title} (see below)") } else { title.to_owned() };
         let header = CollapsingHeader::new(title_text).id_salt(title).default_open(*open).open(wrong.then_some(true));
         header.show(ui, |ui| changed |= group(ui, cx, form, lines));
     }
@@ -256,7 +233,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, out: &mut Vec<Command>) {
     ui.add_space(12.0);
 }
 
-fn files(ui: &mut Ui, out: &mut Vec<Command>) {
+fn files(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         let buttons = [
             ("Load settings…", "Load a settings file (TOML).", Command::LoadSettings),
@@ -273,6 +250,15 @@ fn files(ui: &mut Ui, out: &mut Vec<Command>) {
             }
         }
     });
+    if cx.workspace.is_edited() {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new("Edited, not saved").small().color(cx.palette.warning));
+            let file = cx.workspace.in_file.clone().unwrap_or_default();
+            if ui.small_button("Revert").on_hover_text("Back to what the file says.").clicked() {
+                out.push(Command::SetExperiment(Box::new(file)));
+            }
+        });
+    }
     ui.add_space(4.0);
 }
 
@@ -312,7 +298,7 @@ fn group(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, lines: &[Line]) -> bool {
         }
         for line in now {
             for problem in form.problems.iter().filter(|problem| problem.key == line.key) {
-                error(ui, cx, &format!("{}: {}", line.label, problem.why));
+                error(ui, cx, &with_labels(&format!("{}: {}", line.label(), problem.why)));
             }
         }
     }
@@ -331,13 +317,13 @@ fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
         ui.add_space(16.0);
         let typed = form.lines.get(line.key).filter(|text| !text.is_empty()).unwrap_or(&default);
         let mut on = typed == "true";
-        let clicked = ui.checkbox(&mut on, RichText::new(line.label).small()).on_hover_text(line.tip).changed();
+        let clicked = ui.checkbox(&mut on, RichText::new(line.label()).small()).on_hover_text(line.tip).changed();
         if clicked {
             form.lines.insert(line.key.to_owned(), on.to_string());
         }
         return clicked;
     }
-    let label = ui.add(Label::new(RichText::new(line.label).small().weak()).truncate()).on_hover_text(line.tip);
+    let label = ui.add(Label::new(RichText::new(line.label()).small().weak()).truncate()).on_hover_text(line.tip);
     let text = form.lines.entry(line.key.to_owned()).or_default();
     // An identity of its own: messages that come and go above must not take the focus away.
     let field = TextEdit::singleline(text).id(Id::unique(("experiment", line.key)));
@@ -350,8 +336,10 @@ fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
     let mut changed = false;
     ui.horizontal(|ui| {
         ui.set_min_height(22.0);
-        let label = ui
-            .add_sized([CELL_PT, 18.0], Label::new(RichText::new(line.label).small().weak()).halign(egui::Align::Min));
+        let label = ui.add_sized(
+            [CELL_PT, 18.0],
+            Label::new(RichText::new(line.label()).small().weak()).halign(egui::Align::Min),
+        );
         let label = label.on_hover_text(line.tip);
         let text = form.lines.entry(line.key.to_owned()).or_default();
         let Kind::Choice(of, none) = line.kind else {
@@ -378,4 +366,17 @@ fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
         others.for_each(|(_, text)| text.clear());
     }
     changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_a_label_and_stands_with_its_group() {
+        for (_, lines) in GROUPS {
+            let groups: Vec<_> = lines.iter().map(|line| labelled(line.key).map(|field| field.group)).collect();
+            assert!(groups.iter().all(|group| group.is_some() && *group == groups[0]), "{groups:?}");
+        }
+    }
 }

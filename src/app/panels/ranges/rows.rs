@@ -224,6 +224,8 @@ impl Table<'_> {
         if response.clicked() {
             self.go(node, choice, out);
         }
+        let shown = self.ranges.shown_first();
+        response.on_hover_text(format!("{name}\nClick: show {shown}. Click again: the next in time."));
     }
 
     fn name(&self, ui: &mut Ui, node: u32, depth: u16, name: &str, choice: &mut Choice) {
@@ -293,7 +295,7 @@ impl Table<'_> {
         response.on_hover_text(text);
     }
 
-    /// Goes to the longest range of `node`, and from there to the next in time.
+    /// Goes to the range of `node` to be shown first, and from there to the next in time.
     fn go(&self, node: u32, choice: &mut Choice, out: &mut Vec<Command>) {
         let trace = self.trace();
         let by = self.sums.key.attribution;
