@@ -66,8 +66,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 /// Length and start of what is on screen.
 pub fn visible_text(cx: &Cx<'_>) -> String {
     let visible = cx.view.viewport.span();
-    let (tick, step) = (visible.len_ns(), visible.len_ns() / 200);
-    let start = timeline::clock::text(cx.workspace, cx.view, visible.start_ns, tick, step);
+    let start = timeline::clock::rough(cx.workspace, cx.view, visible.start_ns, visible.len_ns());
     format!("{} from {start}", format::duration(visible.len_ns()))
 }
 

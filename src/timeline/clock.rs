@@ -17,6 +17,11 @@ pub fn exact(workspace: &Workspace, state: &ViewState, at_ns: i64, len_ns: i64) 
     text(workspace, state, at_ns, len_ns, (len_ns / 1000).max(1))
 }
 
+/// Axis time `at_ns`, told to about four digits of `len_ns`, for lines that only say where something is.
+pub fn rough(workspace: &Workspace, state: &ViewState, at_ns: i64, len_ns: i64) -> String {
+    text(workspace, state, at_ns, len_ns, (len_ns / 200).max(1))
+}
+
 /// From when time is counted, in a few words.
 pub fn name(workspace: &Workspace, state: &ViewState) -> String {
     let zero = state.zero(workspace);
