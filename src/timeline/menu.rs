@@ -2,7 +2,7 @@
 
 use super::cache::Cache;
 use crate::view::{Command, Kin, Panel, Side, ViewState, shortcuts};
-use egui::{Button, Id, Popup, Response, RichText, Ui};
+use egui::{Button, Response, RichText, Ui};
 
 /// Width of the menu in points.
 const WIDTH_PT: f32 = 232.0;
@@ -12,8 +12,7 @@ pub(super) fn show(response: &Response, state: &ViewState, cache: &Cache, out: &
     if !cache.menu {
         return;
     }
-    // A panel that opens with the selection gives the timeline another identity; the menu keeps its own.
-    Popup::context_menu(response).id(Id::unique("menu of the lanes")).show(|ui| {
+    response.context_menu(|ui| {
         ui.set_width(WIDTH_PT);
         let span = state.selected_span.is_some();
         match state.selected {

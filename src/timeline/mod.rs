@@ -52,7 +52,7 @@ use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{EventFilter, Id, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 use tooltip::Spot;
 
@@ -66,7 +66,10 @@ const SCROLL_PT: f32 = 6.0;
 /// Draws the timeline into the available rectangle of `ui` and pushes what the user asks for to `out`.
 pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
     let rect = ui.available_rect_before_wrap();
-    let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    // An identity of its own: one counted along the panels would change with a panel that opens or closes, and a press in
+    // that frame would be lost.
+    ui.advance_cursor_after_rect(rect);
+    let response = ui.interact(rect, Id::unique("timeline"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, describe(workspace, state)));
     // Arrow keys move the view, not the focus.
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };

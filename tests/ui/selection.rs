@@ -121,6 +121,38 @@ fn a_box_drawn_with_the_right_button_zooms_and_escape_gives_it_up() {
 }
 
 #[test]
+fn a_drag_that_begins_as_the_details_close_is_not_lost() {
+    let mut driven = Driven::open();
+    driven.send(Command::ShowStep(RANK, 4));
+    driven.send(Command::Select(Some(stepscope::view::Item::Step(RANK, 4))));
+    let (from, to) = (pos2(420.0, 300.0), pos2(620.0, 300.0));
+    driven.harness.hover_at(from);
+    driven.harness.run_steps(2);
+    let before = driven.window().state().view.viewport;
+    let modifiers = Modifiers::NONE;
+    driven.harness.event(Event::Key { key: Key::Escape, physical_key: None, pressed: true, repeat: false, modifiers });
+    drag_on(&mut driven, from, to);
+    assert!(driven.window().state().view.viewport.start_ns < before.start_ns - before.len_ns * 0.1);
+}
+
+/// Presses in the very next frame.
+fn drag_on(driven: &mut Driven, from: Pos2, to: Pos2) {
+    let press = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    driven.harness.event(press(from, true));
+    for part in 1..=8 {
+        driven.harness.hover_at(from.lerp(to, part as f32 / 8.0));
+        driven.harness.run_steps(1);
+    }
+    driven.harness.event(press(to, false));
+    driven.settle();
+}
+
+#[test]
 fn the_time_axis_counts_from_the_capture_the_step_or_the_clock_everywhere() {
     let mut driven = Driven::open();
     driven.send(Command::ShowStep(RANK, 4));
