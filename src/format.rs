@@ -212,6 +212,18 @@ pub fn utc(epoch_ns: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }
 
+/// A moment of the day in UTC, told to `step_ns`: `17:03:59.123456`, from nanoseconds since 1970.
+pub fn time_of_day(epoch_ns: i64, step_ns: i64) -> String {
+    let (second, ns) = (epoch_ns.div_euclid(1_000_000_000).rem_euclid(86_400), epoch_ns.rem_euclid(1_000_000_000));
+    let decimals = (0..9_u32).find(|digits| 10_i64.pow(9 - digits) <= step_ns.max(1)).unwrap_or(9);
+    let mut text = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    if decimals > 0 {
+        let fraction = ns / 10_i64.pow(9 - decimals);
+        text.push_str(&format!(".{fraction:0width$}", width = decimals as usize));
+    }
+    text
+}
+
 /// Sets thousands of the integer part apart.
 fn grouped(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
@@ -327,6 +339,16 @@ mod tests {
         assert_eq!(utc(951_827_696_000_000_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(utc(1_704_067_199_999_999_999), "2023-12-31 23:59:59 UTC");
         assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+    }
+
+    #[test]
+    fn times_of_day_have_the_decimals_of_the_step() {
+        let at_ns = 951_827_696_012_345_678;
+        assert_eq!(time_of_day(at_ns, 2_000_000_000), "12:34:56");
+        assert_eq!(time_of_day(at_ns, 100_000_000), "12:34:56.0");
+        assert_eq!(time_of_day(at_ns, 5_000), "12:34:56.012345");
+        assert_eq!(time_of_day(at_ns, 0), "12:34:56.012345678");
+        assert_eq!(time_of_day(-1, 1_000_000), "23:59:59.999");
     }
 
     #[test]

@@ -4,7 +4,9 @@ use super::capture::copy_button;
 use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::{Fetcher, Fields};
+use super::same_name;
 use crate::format;
+use crate::timeline;
 use crate::trace::{Field, Quantity};
 use crate::view::{Command, Item};
 use egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui};
@@ -19,13 +21,15 @@ pub struct Details {
 
 /// Width of the column with computed facts.
 const FACTS_PT: f32 = 420.0;
+/// Width of the column about everything of the same name.
+const SAME_PT: f32 = 300.0;
 /// Smallest width of a column of fields.
 const FIELDS_PT: f32 = 300.0;
 /// Longer values, in characters, take the whole width below the columns.
 const LONG: usize = 26;
 
 /// Draws the panel's content.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, timeline: &mut timeline::Cache, out: &mut Vec<Command>) {
     let Some(item) = cx.view.selected else { return };
     let key = (cx.revision, item);
     if details.facts.as_ref().is_none_or(|(known, _)| *known != key) {
@@ -42,16 +46,35 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, out: &mut Vec<Comma
     });
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let width = ui.available_width();
+        let same = timeline.same_name(ui.ctx(), cx.workspace, item);
+        let mut same_block = |ui: &mut Ui, width: f32| {
+            let Some(same) = &same else { return };
+            ui.set_width(width);
+            same_name::show(ui, cx, item, same, out);
+            ui.add_space(8.0);
+        };
         if width < FACTS_PT + FIELDS_PT {
             facts_column(ui, width, facts);
             ui.add_space(8.0);
+            same_block(ui, width);
             fields_block(ui, cx, fields);
             return;
         }
+        let three = same.is_some() && width >= FACTS_PT + SAME_PT + FIELDS_PT + 16.0;
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| facts_column(ui, FACTS_PT, facts));
             ui.add_space(8.0);
-            ui.vertical(|ui| fields_block(ui, cx, fields));
+            if three {
+                ui.vertical(|ui| same_block(ui, SAME_PT));
+                ui.add_space(8.0);
+            }
+            ui.vertical(|ui| {
+                if !three {
+                    let width = ui.available_width();
+                    same_block(ui, width);
+                }
+                fields_block(ui, cx, fields);
+            });
         });
     });
 }

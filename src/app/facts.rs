@@ -61,6 +61,11 @@ impl Facts {
         text
     }
 
+    /// The full name, else the short one.
+    pub fn name_text(&self) -> String {
+        self.full_name.as_ref().unwrap_or(&self.title).clone()
+    }
+
     fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.facts.push(Fact { name, value: value.into() });
     }

@@ -119,7 +119,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .default_size(DETAILS_PT.1.min(ui.available_height() * 0.32))
             .size_range(DETAILS_PT.0..=tallest)
             .show(ui, |ui| {
-                details::show(ui, cx, &mut caches.details, out);
+                details::show(ui, cx, &mut caches.details, &mut caches.timeline, out);
             });
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {

@@ -1,6 +1,6 @@
 //! The table of shortcuts as egui keys, and as text for menus and the help window.
 
-use crate::view::shortcuts::{Chord, SHORTCUTS, Shortcut};
+use crate::view::shortcuts::{self, Chord, SHORTCUTS, Shortcut};
 use crate::view::{Command, ViewState, Workspace};
 use egui::{Context, Event, Key, Modifiers};
 
@@ -32,41 +32,16 @@ fn matches(chord: Chord, key: Key, modifiers: Modifiers) -> bool {
     wanted == key
         && modifiers.command == chord.command
         && modifiers.alt == chord.alt
-        && (sign || modifiers.shift == chord.shift)
+        && ((sign && !chord.shift) || modifiers.shift == chord.shift)
 }
 
 fn key_of(name: &str) -> Option<Key> {
     Key::from_name(name)
 }
 
-/// How a chord is written.
-pub fn text(chord: Chord) -> String {
-    let mut text = String::new();
-    let parts = [
-        (chord.command, if cfg!(target_os = "macos") { "Cmd+" } else { "Ctrl+" }),
-        (chord.alt, "Alt+"),
-        (chord.shift && chord.key != "?", "Shift+"),
-    ];
-    for (held, name) in parts {
-        if held {
-            text.push_str(name);
-        }
-    }
-    text.push_str(match chord.key {
-        "ArrowLeft" => "Left",
-        "ArrowRight" => "Right",
-        "ArrowUp" => "Up",
-        "ArrowDown" => "Down",
-        key => key,
-    });
-    text
-}
-
 /// The first key of `command`, for menus; empty when it has none.
 pub fn text_of(command: &Command) -> String {
-    let (view, workspace) = (ViewState::default(), Workspace::default());
-    let shortcut = SHORTCUTS.iter().find(|shortcut| (shortcut.commands)(&view, &workspace).first() == Some(command));
-    shortcut.and_then(|shortcut| shortcut.chords.first()).map(|chord| text(*chord)).unwrap_or_default()
+    shortcuts::text_of(command)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
-use crate::view::{Command, Panel, Theme};
+use crate::view::{Axis, Command, Kin, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -85,6 +85,24 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
         entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
     });
+    ui.menu_button("Neighbours", |ui| {
+        ui.set_width(WIDTH_PT);
+        let neighbours = [
+            ("Previous on the row", Kin::Lane, Side::Before),
+            ("Next on the row", Kin::Lane, Side::After),
+            ("Previous of the same name", Kin::Name, Side::Before),
+            ("Next of the same name", Kin::Name, Side::After),
+        ];
+        for (text, kin, side) in neighbours {
+            entry(ui, open, text, Command::SelectNeighbour(kin, side), out);
+        }
+        ui.separator();
+        let item = cx.view.selected.is_some();
+        entry(ui, item, "Select its span", Command::SelectItsSpan, out);
+        entry(ui, item, "Copy its name", Command::CopyName, out);
+        entry(ui, item, "Copy what is known of it", Command::CopyFacts, out);
+    });
+    entry(ui, open, "Bookmark", Command::AddBookmark, out);
     ui.menu_button("Steps", |ui| {
         ui.set_width(WIDTH_PT);
         entry(ui, open, "Previous step", Command::PreviousStep, out);
@@ -100,6 +118,17 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         ui.set_width(WIDTH_PT);
         for (panel, text) in PANELS {
             entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+        }
+    });
+    ui.menu_button("Time axis", |ui| {
+        for axis in Axis::ALL {
+            let refused = cx.view.zero_of(axis, cx.workspace).refused.filter(|_| open);
+            let radio = egui::RadioButton::new(cx.view.axis == axis, axis.text());
+            let response = ui.add_enabled(open && refused.is_none(), radio);
+            if response.on_disabled_hover_text(refused.unwrap_or("nothing is open")).clicked() {
+                out.push(Command::SetAxis(axis));
+                ui.close();
+            }
         }
     });
     ui.menu_button("Theme", |ui| {
@@ -121,7 +150,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 10] = [
+pub const PANELS: [(Panel, &str); 12] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -132,6 +161,8 @@ pub const PANELS: [(Panel, &str); 10] = [
     (Panel::Mfu, "MFU"),
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
+    (Panel::Selection, "Selection"),
+    (Panel::Bookmarks, "Notes"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {

@@ -9,6 +9,7 @@
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
 mod again;
+pub mod bookmarks;
 mod capture;
 mod causes;
 mod cx;
@@ -31,6 +32,7 @@ mod parts;
 pub mod picture;
 mod recipe;
 mod run;
+mod same_name;
 pub mod settings;
 pub mod state;
 mod status;

@@ -2,7 +2,6 @@
 
 use super::cx::pair;
 use super::icon;
-use super::keys;
 use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::format;
@@ -93,13 +92,17 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
 }
 
 /// What the mouse does over the timeline.
-const MOUSE: [(&str, &str); 9] = [
+const MOUSE: [(&str, &str); 13] = [
     ("Click", "Select what is under the pointer"),
     ("Double-click", "Fit it; on empty space, everything"),
     ("Middle click", "Fit what is under the pointer"),
     ("Drag", "Move through time and lanes"),
     ("Shift+drag", "Measure a span"),
     ("Drag on the ruler", "Measure a span"),
+    ("Alt or Ctrl meanwhile", "Do not snap to edges"),
+    ("Drag an edge of the span", "Move it"),
+    ("Double-click on the ruler", "Clear the span"),
+    ("Right-drag, Ctrl+drag", "Zoom into a box; Escape gives it up"),
     ("Wheel", "Zoom at the pointer"),
     ("Shift+wheel", "Move through time"),
     ("Alt+wheel, wheel on names", "Scroll the lanes"),
@@ -117,7 +120,7 @@ fn shortcut_group(ui: &mut Ui, group: Group) {
     ui.add_space(8.0);
     ui.label(RichText::new(group.text()).strong());
     for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
-        let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
+        let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| chord.text()).collect();
         keys.dedup();
         pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
     }

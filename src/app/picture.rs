@@ -134,7 +134,7 @@ fn header(ui: &mut Ui, cx: &Cx<'_>) {
             ui.label(RichText::new(facts::rank_text(&chosen.doc.trace, chosen.rank)).weak());
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let text = status::span_text(cx.view.viewport.span());
+            let text = status::visible_text(cx);
             ui.add(Label::new(RichText::new(text).weak()).truncate());
         });
     });

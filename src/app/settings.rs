@@ -1,6 +1,6 @@
 //! What the window remembers between runs. Anything unreadable falls back to the defaults, field by field.
 
-use crate::view::{Panel, Theme};
+use crate::view::{Axis, Panel, Theme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,8 @@ pub struct Settings {
     pub marks: bool,
     /// NVTX rows shown.
     pub nvtx: bool,
+    /// From when time is counted.
+    pub axis: Axis,
     /// Width of the window at scale 100 %, in points.
     pub window_width_pt: u16,
     /// Height of the window at scale 100 %, in points.
@@ -50,6 +52,7 @@ impl Default for Settings {
             panel: Panel::default(),
             marks: true,
             nvtx: true,
+            axis: Axis::default(),
             window_width_pt: 1440,
             window_height_pt: 900,
         }

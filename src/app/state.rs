@@ -4,13 +4,15 @@
 //! files, ending the program) comes back as an [`Effect`].
 
 use super::again::{Again, Said};
+use super::bookmarks::Bookmarks;
+use super::facts::Facts;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
 use crate::analysis::Params;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings};
-use crate::view::{Command, ViewState, Workspace};
+use crate::view::{Command, Panel, ViewState, Workspace};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +34,10 @@ pub enum Effect {
     AskWhereToSaveSettings,
     /// Ask for the `config.json` of a model.
     AskForModelConfig,
+    /// Write the bookmarks of what is open.
+    KeepBookmarks,
+    /// Put this text where it can be pasted from.
+    Copy(String),
     /// Write the current view to this file.
     WritePicture(PathBuf),
     /// Write the report to this file.
@@ -103,6 +109,8 @@ pub struct AppState {
     pub overlay: Option<Overlay>,
     /// What is remembered between runs.
     pub settings: Settings,
+    /// Bookmarks of all files.
+    pub bookmarks: Bookmarks,
     /// A short message, shown until the next command.
     pub status: Option<Message>,
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
@@ -127,6 +135,7 @@ impl AppState {
             notices: VecDeque::new(),
             overlay: None,
             settings,
+            bookmarks: Bookmarks::default(),
             status: None,
             revision: 0,
             opened: Vec::new(),
@@ -141,6 +150,12 @@ impl AppState {
         self.status = None;
         if self.view.apply(&command, &self.workspace) {
             self.remember();
+            let marks =
+                matches!(command, Command::AddBookmark | Command::NoteBookmark(..) | Command::DeleteBookmark(_));
+            if marks {
+                self.bookmarks.take_over(&self.workspace, &self.view.bookmarks);
+                return Some(Effect::KeepBookmarks);
+            }
             return None;
         }
         match command {
@@ -161,6 +176,8 @@ impl AppState {
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
             Command::LoadModelConfigFrom(path) => self.load_model(path),
+            Command::CopyName => return self.copied("name", Facts::name_text),
+            Command::CopyFacts => return self.copied("details", Facts::as_text),
             Command::LoadSettings => return Some(Effect::AskForSettings),
             Command::SaveSettings => return Some(Effect::AskWhereToSaveSettings),
             Command::LoadModelConfig => return Some(Effect::AskForModelConfig),
@@ -267,6 +284,8 @@ impl AppState {
             panel: self.settings.panel,
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
+            axis: self.settings.axis,
+            bookmarks: self.bookmarks.of(&self.workspace),
             ..ViewState::open(&self.workspace)
         };
     }
@@ -311,6 +330,13 @@ impl AppState {
         self.workspace.describe(Some(said.experiment.clone()));
         self.said = Some(said);
         self.renew();
+    }
+
+    /// The text of the selected item to be copied, and a message that says so.
+    fn copied(&mut self, what: &str, text: impl FnOnce(&Facts) -> String) -> Option<Effect> {
+        let facts = Facts::of(self.view.selected?, &self.workspace)?;
+        self.status = Some(Message::done(format!("Copied the {what}")));
+        Some(Effect::Copy(text(&facts)))
     }
 
     fn load_settings(&mut self, path: &Path) {
@@ -372,9 +398,12 @@ impl AppState {
 
     fn remember(&mut self) {
         self.settings.theme = self.view.theme;
-        self.settings.panel = self.view.panel;
+        // A tab about what is selected now says nothing the next time.
+        let passing = self.view.panel == Panel::Selection;
+        self.settings.panel = if passing { self.view.panel_before } else { self.view.panel };
         self.settings.marks = self.view.marks;
         self.settings.nvtx = self.view.nvtx;
+        self.settings.axis = self.view.axis;
     }
 }
 

@@ -4,11 +4,12 @@ use super::capture::warning_count;
 use super::cx::Cx;
 use super::icons::{self, Icon};
 use crate::format;
-use crate::units::Span;
-use crate::view::{Clock, Command, Panel};
+use crate::timeline;
+use crate::view::{Axis, Clock, Command, Panel};
 use egui::{Align, Layout, RichText, Ui};
 
-const HINT: &str = "Wheel zooms at the pointer, drag moves, click selects, double-click fits, ? lists all keys";
+const HINT: &str =
+    "Wheel zooms at the pointer, drag moves, Shift+drag measures a span, right-drag zooms into it, ? lists all keys";
 const RENEWING: &str = "Computing with the new settings; until then the numbers are those of before";
 
 /// Draws the bar. `renewing` while the numbers are those from before the settings in force.
@@ -33,8 +34,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, renewing: bool, out: &mut Vec<Command>) {
 
 /// From right to left.
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
-    let visible = cx.view.viewport.span();
-    ui.label(RichText::new(span_text(visible)).small()).on_hover_text("Visible span: its length and where it starts");
+    let tip =
+        format!("Visible span: its length and where it starts. {}", timeline::clock::about(cx.workspace, cx.view));
+    ui.label(RichText::new(visible_text(cx)).small()).on_hover_text(tip);
+    if cx.view.axis != Axis::Capture {
+        ui.separator();
+        let name = timeline::clock::name(cx.workspace, cx.view);
+        let response = ui.label(RichText::new(format!("Time: {name}")).small().weak());
+        response.on_hover_text(timeline::clock::about(cx.workspace, cx.view));
+    }
     if let Some((clock, tip)) = clock_text(cx.workspace.clock) {
         ui.separator();
         ui.label(RichText::new(clock).small().weak()).on_hover_text(tip);
@@ -56,8 +64,10 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Length and start of what is on screen.
-pub fn span_text(visible: Span) -> String {
-    format!("{} from {}", format::duration(visible.len_ns()), format::duration(visible.start_ns))
+pub fn visible_text(cx: &Cx<'_>) -> String {
+    let visible = cx.view.viewport.span();
+    let start = timeline::clock::rough(cx.workspace, cx.view, visible.start_ns, visible.len_ns());
+    format!("{} from {start}", format::duration(visible.len_ns()))
 }
 
 /// What puts several files on one axis; nothing to say about one file.

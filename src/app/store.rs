@@ -3,12 +3,16 @@
 //! The toolkit's store is left unused. It would bring back its own memory and the window's geometry as they stand in
 //! the file, and a scale of zero or a window of one pixel would end every start.
 
+use super::bookmarks::Bookmarks;
 use super::settings::Settings;
+use crate::view::Workspace;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a settings file that are read at most; what this program writes is far smaller.
 const LARGEST_BYTES: u64 = 1 << 20;
+/// The same of the bookmarks.
+const LARGEST_BOOKMARKS_BYTES: u64 = 64 << 20;
 
 /// The settings' file. Without a place for it, nothing is remembered.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +31,25 @@ impl Store {
         text.map_or_else(Settings::default, |text| Settings::from_text(&text))
     }
 
+    /// Bookmarks of all files; none when there is no file or it cannot be read.
+    pub fn bookmarks(&self) -> Bookmarks {
+        let text = self.beside("bookmarks.json").and_then(|path| read_up_to(&path, LARGEST_BOOKMARKS_BYTES));
+        text.map_or_else(Bookmarks::default, |text| Bookmarks::from_text(&text))
+    }
+
+    /// Writes the bookmarks of what is open, and leaves those of other files as they are by now: another window may
+    /// have written them.
+    pub fn keep_bookmarks(&self, bookmarks: &Bookmarks, workspace: &Workspace) {
+        let Some(path) = self.beside("bookmarks.json") else { return };
+        let mut all = self.bookmarks();
+        all.take_over(workspace, &bookmarks.of(workspace));
+        let _ = replace(&path, &all.to_text());
+    }
+
+    fn beside(&self, name: &str) -> Option<PathBuf> {
+        self.0.as_ref().map(|settings| settings.with_file_name(name))
+    }
+
     /// Writes the settings. What a program remembers is not worth a message, so a full disk is no error.
     pub fn write(&self, settings: &Settings) {
         let Some(path) = &self.0 else { return };
@@ -38,8 +61,12 @@ impl Store {
 }
 
 fn read_text(path: &Path) -> Option<String> {
+    read_up_to(path, LARGEST_BYTES)
+}
+
+fn read_up_to(path: &Path, bytes: u64) -> Option<String> {
     let mut text = String::new();
-    std::fs::File::open(path).ok()?.take(LARGEST_BYTES).read_to_string(&mut text).ok()?;
+    std::fs::File::open(path).ok()?.take(bytes).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
@@ -66,6 +93,35 @@ mod tests {
         store.write(&settings);
         assert_eq!(store.read(), settings);
         assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn bookmarks_of_other_files_stay_when_those_of_the_open_one_are_written() {
+        use crate::view::{Command, ViewState};
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(Some(folder.path().to_owned()));
+        let open = |name: &str| {
+            let mut trace = crate::trace::testing::Fixture::new().kernel("gemm", 7, 0, 1_000).build();
+            trace.source.path = name.into();
+            let analysis = crate::analysis::analyze(&trace, &crate::analysis::Params::default());
+            Workspace::new([(std::sync::Arc::new(trace), std::sync::Arc::new(analysis))])
+        };
+        // Two windows that know nothing of each other.
+        for name in ["a.sqlite", "b.sqlite"] {
+            let workspace = open(name);
+            let mut view = ViewState::open(&workspace);
+            view.apply(&Command::AddBookmark, &workspace);
+            let mut own = Bookmarks::default();
+            own.take_over(&workspace, &view.bookmarks);
+            store.keep_bookmarks(&own, &workspace);
+        }
+        let all = store.bookmarks();
+        assert_eq!((all.of(&open("a.sqlite")).len(), all.of(&open("b.sqlite")).len()), (1, 1));
+        store.keep_bookmarks(&Bookmarks::default(), &open("a.sqlite"));
+        assert_eq!(
+            (store.bookmarks().of(&open("a.sqlite")).len(), store.bookmarks().of(&open("b.sqlite")).len()),
+            (0, 1)
+        );
     }
 
     #[test]

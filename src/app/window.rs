@@ -95,6 +95,7 @@ impl Window {
     /// The same window, whose settings are kept in `store`.
     #[must_use]
     pub(super) fn remembering(mut self, store: Store) -> Self {
+        self.state.bookmarks = store.bookmarks();
         self.store = store;
         self
     }
@@ -121,6 +122,8 @@ impl Window {
             Some(Effect::AskWhereToSaveSettings) => self.dialogs.ask(PathQuestion::SaveSettings, beside),
             Some(Effect::AskForModelConfig) => self.dialogs.ask(PathQuestion::ModelConfig, beside),
             Some(Effect::AskForReport) => self.dialogs.ask(PathQuestion::Report, beside),
+            Some(Effect::Copy(text)) => ctx.copy_text(text),
+            Some(Effect::KeepBookmarks) => self.store.keep_bookmarks(&self.state.bookmarks, &self.state.workspace),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::WriteReport(path)) => self.write_report(path),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
@@ -176,6 +179,9 @@ impl Window {
                 // Escape closes what lies on top before it clears the selection.
                 Command::Select(None) | Command::SelectSpan(None) if self.escape.popup => {}
                 Command::Select(None) if covered => commands.push(Command::Dismiss),
+                Command::Select(None) | Command::SelectSpan(None) if self.caches.timeline.took_escape() => {}
+                // The key that ended a note: the field has let go of it by now.
+                Command::Select(None) | Command::SelectSpan(None) if self.state.view.noted.is_some() => {}
                 Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
                 Command::Select(None) | Command::SelectSpan(None) if self.escape.typing => {}

@@ -15,6 +15,7 @@ pub mod mfu;
 mod model;
 mod notes;
 mod ranges;
+mod selection;
 mod stats;
 mod table;
 mod text;
@@ -25,6 +26,9 @@ pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;
 pub use model::{Capture, ExportReport, RankReport, Report, StepReport};
+pub use selection::{
+    SelectionTable, Topic, busy_text, hidden_text, selection_parts, selection_sums, selection_text, span_text,
+};
 pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};
 pub use text::{empty_ranges_text, report_text};
 pub use verdict::{

@@ -2,14 +2,17 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
+use super::drag::Drag;
 use super::ease::Ease;
 use super::ink::call_inks;
-use super::input::{Clicks, Drag};
+use super::input::Clicks;
 use super::lanes::{RankLanes, RowsKey, build};
 use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
+use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
+use super::snap::Snap;
 use crate::analysis::Analysis;
 use crate::trace::Trace;
 use crate::view::{Doc, Item, Workspace};
@@ -23,7 +26,14 @@ pub struct Cache {
     docs: Vec<DocCache>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     linked: Option<(Item, Arc<Linked>)>,
+    pub(super) same: Option<Same>,
     pub(super) drag: Option<Drag>,
+    /// The edge that attracts the end of the span being drawn.
+    pub(super) snap: Option<Snap>,
+    /// The menu under the right button is that of the lanes.
+    pub(super) menu: bool,
+    /// A drag was given up in the last frame by the key that would else clear the selection.
+    pub(super) took_escape: bool,
     pub(super) ease: Ease,
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
@@ -67,6 +77,7 @@ impl Cache {
             self.docs.truncate(same);
             self.rows.retain(|key, _| key.doc() < same);
             self.linked = None;
+            self.same = None;
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
             self.clicks = Clicks::default();
@@ -120,6 +131,11 @@ impl Cache {
     /// Axis time under the pointer in the last frame, while it is over the lanes: where keys zoom.
     pub fn pointer_ns(&self) -> Option<f64> {
         self.pointer_ns
+    }
+
+    /// True when Escape gave up a drag in the last frame, and so means nothing else.
+    pub fn took_escape(&self) -> bool {
+        self.took_escape
     }
 
     /// Bytes held for rows.

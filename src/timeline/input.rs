@@ -1,23 +1,13 @@
 //! Mouse, wheel and touch over the timeline, as commands. Keys are in [`crate::view::shortcuts`].
 
 use super::cache::Cache;
+use super::drag;
 use super::draw::Frame;
+use super::flags;
 use super::hit::{self, Hit};
 use super::layout::Layout;
-use crate::units::Span;
 use crate::view::{Command, Item, LaneKey, RankId, Viewport};
-use egui::{CursorIcon, Event, PointerButton, Pos2, Response, Ui, Vec2};
-
-/// What the drag that is going on does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Drag {
-    /// Moves time and lanes.
-    Pan,
-    /// Moves lanes only.
-    Scroll,
-    /// Selects a span that starts at this axis time.
-    Select(f64),
-}
+use egui::{Event, PointerButton, Pos2, Response, Ui, Vec2};
 
 /// A click that may turn out to be the first of two, and the press that would make it so.
 ///
@@ -78,7 +68,7 @@ pub fn handle(
     cache: &mut Cache,
     out: &mut Vec<Command>,
 ) {
-    drag(ui, response, frame, layout, cache, out);
+    drag::handle(ui, response, frame, layout, cache, out);
     if response.contains_pointer() && cache.drag.is_none() {
         wheel(ui, frame, layout, out);
     }
@@ -87,9 +77,28 @@ pub fn handle(
         return;
     }
     let Some(at) = response.interact_pointer_pos() else { return };
+    if response.clicked_by(PointerButton::Secondary) {
+        // What the menu is about; lane names have another one.
+        cache.menu = at.x >= frame.left_pt;
+        let hit = hit::at(frame, cache, layout, at.x, at.y);
+        if let Some(item) = hit.map(|hit| hit.item) {
+            out.push(Command::Select(Some(item)));
+        } else if cache.menu && frame.state.selected.is_some() {
+            out.push(Command::Select(None));
+        }
+        return;
+    }
     if at.x < frame.left_pt {
         if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
             gutter_click(frame, layout, at, response.double_clicked(), out);
+        }
+        return;
+    }
+    if at.y < frame.top_pt {
+        if response.clicked_by(PointerButton::Primary) {
+            out.extend(flags::at(frame, at).map(Command::GoToBookmark));
+            let then = Command::SelectSpan(None);
+            cache.clicks.first = Some(FirstClick { time_s: ui.input(|i| i.time), at, then });
         }
         return;
     }
@@ -151,45 +160,6 @@ fn on_triangle(frame: &Frame<'_>, at: Pos2) -> bool {
     at.x < frame.gutter_left_pt + 24.0
 }
 
-fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, out: &mut Vec<Command>) {
-    let by = |button| response.dragged_by(button);
-    if !(by(PointerButton::Primary) || by(PointerButton::Middle)) {
-        cache.drag = None;
-        return;
-    }
-    let (origin, shift) = ui.input(|i| (i.pointer.press_origin(), i.modifiers.shift));
-    let Some((origin, at)) = origin.zip(response.interact_pointer_pos()) else { return };
-    let mode = *cache.drag.get_or_insert_with(|| {
-        if origin.x < frame.left_pt {
-            Drag::Scroll
-        } else if (shift || origin.y < frame.top_pt) && by(PointerButton::Primary) {
-            // On the ruler a drag always measures.
-            Drag::Select(frame.time_at(origin.x))
-        } else {
-            Drag::Pan
-        }
-    });
-    ui.ctx().set_cursor_icon(match mode {
-        Drag::Pan | Drag::Scroll => CursorIcon::Grabbing,
-        Drag::Select(_) => CursorIcon::ResizeHorizontal,
-    });
-    let delta = response.drag_delta();
-    match mode {
-        Drag::Pan => {
-            if delta.x != 0.0 {
-                out.push(Command::PanBy(-f64::from(delta.x) / frame.width_pt()));
-            }
-            scroll(frame, layout, -delta.y, out);
-        }
-        Drag::Scroll => scroll(frame, layout, -delta.y, out),
-        Drag::Select(from_ns) => {
-            let to_ns = frame.time_at(at.x.clamp(frame.left_pt, frame.right_pt));
-            let (first, last) = (from_ns.min(to_ns), from_ns.max(to_ns));
-            out.push(Command::SelectSpan(Some(Span::new(first.round() as i64, last.round() as i64))));
-        }
-    }
-}
-
 fn wheel(ui: &Ui, frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
     let (scroll_by, pinch, alt, at) =
         ui.input(|i| (i.smooth_scroll_delta(), i.zoom_delta(), i.modifiers.alt, i.pointer.hover_pos()));
@@ -211,7 +181,7 @@ fn wheel(ui: &Ui, frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
 }
 
 /// Scrolls the lanes by `by_pt`, within what there is to see.
-fn scroll(frame: &Frame<'_>, layout: &Layout, by_pt: f32, out: &mut Vec<Command>) {
+pub(super) fn scroll(frame: &Frame<'_>, layout: &Layout, by_pt: f32, out: &mut Vec<Command>) {
     let limit = scroll_limit(layout, frame.bottom_pt - frame.top_pt);
     let shown = frame.top_pt - frame.origin_pt;
     let change = (shown + by_pt).clamp(0.0, limit) - frame.state.scroll_y_pt;

@@ -96,8 +96,19 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
         paint_bars(&painter, palette, map, bars, (steps, doc.offset_ns), pointed);
     }
     paint_box(&painter, palette, map, state.viewport, response.hovered() || response.has_focus());
+    for mark in &state.bookmarks {
+        super::flags::flag(&painter, palette, pos2(map.x_of(mark.at_ns(workspace) as f64), rect.top() + 13.0));
+    }
     paint_name(&painter, palette, rect, gutter_pt, (doc, id), steps);
     painter.hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, palette.grid));
+    let on_flag = response.interact_pointer_pos().filter(|at| at.y <= rect.top() + 13.0).and_then(|at| {
+        let is_on = |x: f32| super::flags::is_on(x, at.x);
+        state.bookmarks.iter().position(|mark| is_on(map.x_of(mark.at_ns(workspace) as f64)))
+    });
+    if let Some(mark) = on_flag.filter(|_| response.clicked()) {
+        out.push(Command::GoToBookmark(mark));
+        return;
+    }
     input(ui, &response, map, (state, cache), id, pointed, out);
     if let Some((at, steps)) = pointed.zip(steps)
         && let Some(step) = steps.steps.get(at)

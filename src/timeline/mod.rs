@@ -11,9 +11,12 @@
 pub mod bench;
 mod bins;
 mod cache;
+pub mod clock;
 pub mod color;
+mod drag;
 mod draw;
 mod ease;
+pub mod flags;
 mod grid;
 mod gutter;
 mod hit;
@@ -23,15 +26,18 @@ mod label;
 mod lanes;
 mod layout;
 mod marks;
+mod menu;
 pub mod minimap;
 mod overlay;
 mod paint;
 mod row;
 mod rows;
 pub mod ruler;
+mod same;
 mod select;
 mod sight;
 mod slices;
+mod snap;
 mod steps;
 mod tooltip;
 
@@ -46,7 +52,7 @@ use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{EventFilter, Id, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 use tooltip::Spot;
 
@@ -60,7 +66,10 @@ const SCROLL_PT: f32 = 6.0;
 /// Draws the timeline into the available rectangle of `ui` and pushes what the user asks for to `out`.
 pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
     let rect = ui.available_rect_before_wrap();
-    let response = ui.allocate_rect(rect, Sense::click_and_drag());
+    // An identity of its own: one counted along the panels would change with a panel that opens or closes, and a press in
+    // that frame would be lost.
+    ui.advance_cursor_after_rect(rect);
+    let response = ui.interact(rect, Id::unique("timeline"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, describe(workspace, state)));
     // Arrow keys move the view, not the focus.
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
@@ -94,8 +103,12 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let on_lanes = |at: &Pos2| (frame.left_pt..=frame.right_pt).contains(&at.x);
     cache.pointer_ns = pointer.filter(on_lanes).map(|at| frame.time_at(at.x));
     paint(ui, &frame, &layout, cache, rect, pointer);
+    ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt)), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    if let Some(at) = pointer.filter(|_| response.hovered()) {
+    menu::show(&response, state, cache, out);
+    // A menu that is open is about what was pointed at before.
+    let menu = egui::Popup::is_any_open(ui.ctx());
+    if let Some(at) = pointer.filter(|_| response.hovered() && !menu) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
 }
@@ -131,17 +144,24 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
     let over = pointer.filter(|at| at.x >= frame.left_pt).map(|at| at.x);
     ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
+    flags::paint(&painter.with_clip_rect(ruler_rect), frame, palette);
     let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
     overlay::span(&lanes, frame, palette);
     if let Some(selected) = frame.state.selected {
+        if let Some(same) = cache.same_name(ui.ctx(), frame.workspace, selected) {
+            same::paint(&lanes, frame, cache, layout, palette, (selected, &same));
+        }
         let linked = cache.linked(frame.workspace, selected);
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
     let sticky = frame.sticky(layout);
     if let Some(header) = &sticky {
         sticky_header(&lanes, frame, cache, layout, palette, header);
+    }
+    if let Some(at) = ui.input(|i| i.pointer.latest_pos()).filter(|_| cache.drag.is_some()) {
+        drag::paint(&lanes, frame, cache, palette, at);
     }
     let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, rect.bottom()));
     let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
@@ -202,7 +222,14 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if cache.drag.is_some() {
         return;
     }
-    if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
+    if on_lanes && drag::other_end(frame, at).is_some() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
+    }
+    if let Some(mark) = flags::at(frame, at).and_then(|mark| frame.state.bookmarks.get(mark)) {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+        let text = tooltip::Text { title: flags::title(frame.workspace, mark), lines: Vec::new() };
+        tooltip::paint(&painter, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.top_pt + 4.0)), rect);
+    } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
@@ -256,8 +283,8 @@ fn describe(workspace: &Workspace, state: &ViewState) -> String {
     let ranks = format::counted(workspace.ranks().count() as u64, "rank", "ranks");
     let tick = (state.viewport.len_ns / 1000.0).max(1.0) as i64;
     let span = state.viewport.span();
-    let (from, to) = (format::time_at(span.start_ns, tick), format::time_at(span.end_ns, tick));
-    let mut text = format!("Timeline of {ranks}, showing {from} to {to}");
+    let at = |at_ns| clock::text(workspace, state, at_ns, tick, tick);
+    let mut text = format!("Timeline of {ranks}, showing {} to {}", at(span.start_ns), at(span.end_ns));
     if let Some(item) = state.selected {
         let length = item.span(workspace).map_or(0, crate::units::Span::len_ns);
         text += &format!(", selected {} of {}", label::name_of(workspace, item), format::duration(length));

@@ -22,6 +22,24 @@ pub(super) fn place(frame: &Frame<'_>, cache: &Cache, lane: &Lane, item: Item) -
     bounds(frame, lane, row_of(frame.workspace, cache, lane, item)?, item)
 }
 
+/// Whether `lane` is of the sort that shows items like this one; cheaper than [`row_of`], and never false for an item
+/// that it finds.
+pub(super) fn may_show(lane: &Lane, item: Item) -> bool {
+    match (lane.key, item) {
+        (
+            LaneKey::Compute(on) | LaneKey::Communication(on) | LaneKey::Copies(on) | LaneKey::Stream(on, ..),
+            Item::Op(of, _),
+        )
+        | (LaneKey::Projection(on, _), Item::Projected(of, ..)) => on == of,
+        (LaneKey::Nvtx(d, t), Item::Nvtx(doc, thread, _)) | (LaneKey::Os(d, t), Item::Os(doc, thread, _)) => {
+            (d, t) == (doc, thread)
+        }
+        (LaneKey::Launches(d, p), Item::Call(doc, process, _)) => (d, p) == (doc, process),
+        (LaneKey::Api(d, _), Item::Call(doc, ..)) => d == doc,
+        _ => false,
+    }
+}
+
 /// The row of `lane` that shows `item`.
 pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: Item) -> Option<usize> {
     let at = match (lane.key, item) {

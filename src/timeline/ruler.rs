@@ -1,16 +1,21 @@
 //! The time axis: ticks at 1, 2 or 5 times a power of ten.
 
+use super::clock;
 use super::color::Palette;
 use super::draw::Frame;
 use super::paint::LANE_FONT;
 use crate::format;
-use crate::view::Viewport;
-use egui::{Align2, Painter, Rect, Stroke, pos2};
+use crate::view::{Axis, Command, Viewport};
+use egui::{Align2, CursorIcon, Painter, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2};
 
 /// Least distance of ticks with text.
 const TICK_PT: f64 = 96.0;
+/// The same where the text is a time of day.
+const TICK_OF_DAY_PT: f64 = 136.0;
 /// Half of what the pointer's time may cover.
 const POINTER_PT: f32 = 48.0;
+/// The same where it is a time of day.
+const POINTER_OF_DAY_PT: f32 = 64.0;
 
 /// Distance of ticks in nanoseconds: the smallest of 1, 2, 5 times a power of ten that is at least `least_ns`.
 pub fn tick_ns(least_ns: f64) -> i64 {
@@ -25,13 +30,18 @@ pub fn tick_ns(least_ns: f64) -> i64 {
 
 /// Distance of the ticks in `frame`.
 fn tick_of(frame: &Frame<'_>) -> i64 {
-    tick_ns(frame.viewport().ns_per_px(frame.width_pt()) * TICK_PT)
+    let room_pt = if is_of_day(frame) { TICK_OF_DAY_PT } else { TICK_PT };
+    tick_ns(frame.viewport().ns_per_px(frame.width_pt()) * room_pt)
+}
+
+fn is_of_day(frame: &Frame<'_>) -> bool {
+    frame.state.zero(frame.workspace).epoch_ns.is_some()
 }
 
 /// Axis time `at_ns` to about a pixel, in the unit of the ticks.
 pub fn text_at(frame: &Frame<'_>, at_ns: i64) -> String {
     let pixel_ns = frame.viewport().ns_per_px(frame.width_pt()).max(1.0) as i64;
-    format::time_between(at_ns, tick_of(frame), pixel_ns)
+    clock::text(frame.workspace, frame.state, at_ns, tick_of(frame), pixel_ns)
 }
 
 /// Axis times of the ticks in `view`, in order, `tick_ns` apart.
@@ -56,15 +66,20 @@ pub fn paint(
     painter.rect_filled(rect, 0.0, palette.panel);
     let view = frame.viewport();
     let tick = tick_of(frame);
-    for at_ns in ticks(view, tick) {
+    let zero = frame.state.zero(frame.workspace);
+    // Ticks stand at round numbers of what is shown: from zero on, or of the day.
+    let zero_ns = zero.epoch_ns.map_or(zero.at_ns, |epoch_ns| -epoch_ns.rem_euclid(tick));
+    let shown = Viewport { start_ns: view.start_ns - zero_ns as f64, ..view };
+    let pointer_pt = if is_of_day(frame) { POINTER_OF_DAY_PT } else { POINTER_PT };
+    for at_ns in ticks(shown, tick).map(|at_ns| at_ns + zero_ns) {
         let x = frame.x_of(at_ns as f64);
         lanes.vline(x, frame.top_pt..=frame.bottom_pt, Stroke::new(frame.px_pt(), palette.grid.gamma_multiply(0.7)));
         painter.vline(x, rect.bottom() - 5.0..=rect.bottom(), Stroke::new(1.0, palette.text_dim));
-        let text = format::time_at(at_ns, tick);
+        let text = clock::text(frame.workspace, frame.state, at_ns, tick, tick);
         let galley = painter.layout_no_wrap(text, LANE_FONT, palette.text_dim);
         // A text that would be cut at the edge, or by the pointer's time, is left out; its tick stays.
         let (left, right) = (x + 4.0, x + 4.0 + galley.size().x);
-        let covered = pointer.is_some_and(|at| left < at + POINTER_PT && at - POINTER_PT < right);
+        let covered = pointer.is_some_and(|at| left < at + pointer_pt && at - pointer_pt < right);
         if left >= frame.left_pt && right <= frame.right_pt && !covered {
             painter.galley(pos2(left, rect.center().y - galley.size().y / 2.0), galley, palette.text_dim);
         }
@@ -76,13 +91,31 @@ pub fn paint(
 pub fn paint_corner(painter: &Painter, frame: &Frame<'_>, palette: &Palette, rect: Rect) {
     painter.rect_filled(rect, 0.0, palette.panel);
     let length = format::duration_f(frame.viewport().len_ns);
-    let texts = [format!("{length} visible"), length];
-    let galleys = texts.map(|text| painter.layout_no_wrap(text, LANE_FONT, palette.text_dim));
-    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x + 12.0 <= rect.width()) {
+    let axis = Some(clock::name(frame.workspace, frame.state)).filter(|_| frame.state.axis != Axis::Capture);
+    let named = axis.map(|axis| format!("{length}, {axis}"));
+    let texts = named.into_iter().chain([format!("{length} visible"), length]);
+    let mut galleys = texts.map(|text| painter.layout_no_wrap(text, LANE_FONT, palette.text_dim));
+    if let Some(galley) = galleys.find(|galley| galley.size().x + 12.0 <= rect.width()) {
         let corner = Align2::RIGHT_CENTER.anchor_size(pos2(rect.right() - 8.0, rect.center().y), galley.size()).min;
         painter.galley(corner, galley, palette.text_dim);
     }
     painter.hline(rect.x_range(), rect.bottom(), Stroke::new(frame.px_pt(), palette.grid));
+}
+
+/// The corner takes clicks: each chooses the next time axis.
+pub fn corner(ui: &Ui, frame: &Frame<'_>, rect: Rect, out: &mut Vec<Command>) {
+    let response = ui.interact(rect, ui.scope_id().with("time axis"), Sense::click());
+    let name = format!("Time axis: {}", clock::name(frame.workspace, frame.state));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    if response.clicked() {
+        out.push(Command::SetAxis(frame.state.axis.next()));
+    }
+    let about = clock::about(frame.workspace, frame.state);
+    let next = frame.state.axis.next().text();
+    response.on_hover_cursor(CursorIcon::PointingHand).on_hover_ui(|ui| {
+        ui.label(about);
+        ui.label(egui::RichText::new(format!("Click, or T: {next}")).small().weak());
+    });
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl Window {
 
 impl Window {
     /// Lays out as the last frame did.
-    fn with_frame<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
+    pub fn with_frame<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
         let panel_pt = if self.state.selected.is_some() { self.panel_pt } else { 0.0 };
         let visible_pt = self.size.y - panel_pt - super::RULER_PT;
         let room_pt = self.cache.sight.room_pt(&self.context, visible_pt);
@@ -203,11 +203,16 @@ impl Window {
 
     /// Presses at the first point, moves to the second in two steps, releases.
     pub fn drag(&mut self, from: Pos2, to: Pos2, modifiers: Modifiers) -> Vec<Command> {
+        self.drag_with(PointerButton::Primary, from, to, modifiers)
+    }
+
+    /// As [`Window::drag`], with this button.
+    pub fn drag_with(&mut self, button: PointerButton, from: Pos2, to: Pos2, modifiers: Modifiers) -> Vec<Command> {
         self.act(vec![Event::ModifiersChanged(modifiers), Event::PointerMoved(from)]);
-        let mut commands = self.act(vec![press(from, true, PointerButton::Primary, modifiers)]);
+        let mut commands = self.act(vec![press(from, true, button, modifiers)]);
         commands.extend(self.act(vec![Event::PointerMoved(from + (to - from) / 2.0)]));
         commands.extend(self.act(vec![Event::PointerMoved(to)]));
-        commands.extend(self.act(vec![press(to, false, PointerButton::Primary, modifiers)]));
+        commands.extend(self.act(vec![press(to, false, button, modifiers)]));
         self.act(vec![Event::ModifiersChanged(Modifiers::NONE)]);
         commands
     }

@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, RankId, ViewState, Viewport, Workspace};
+use super::{Command, Item, Kin, Panel, RankId, Side, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -52,11 +52,15 @@ impl ViewState {
                 self.selected = *item;
                 self.reveals = self.reveals.wrapping_add(1);
             }
+            Command::Reveal(item) => self.reveal(*item, workspace),
+            Command::SelectNeighbour(kin, side) => self.select_neighbour(*kin, *side, workspace),
             Command::SelectSpan(span) => {
                 self.selected_span = span.filter(|span| !span.is_empty());
                 if self.selected_span.is_some() {
                     // So that the selection is one thing, and "zoom to selection" is not ambiguous.
                     self.selected = None;
+                } else if self.panel == Panel::Selection {
+                    self.panel = self.panel_before;
                 }
             }
             Command::ChooseRank(rank) => {
@@ -72,10 +76,33 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
-            Command::ShowPanel(panel) => self.panel = *panel,
+            Command::SelectItsSpan => {
+                if let Some(span) = self.selected.and_then(|item| item.span(workspace)).filter(|span| !span.is_empty())
+                {
+                    self.apply(&Command::SelectSpan(Some(span)), workspace);
+                    self.apply(&Command::ShowPanel(Panel::Selection), workspace);
+                }
+            }
+            Command::AddBookmark => {
+                self.add_bookmark(workspace);
+                self.apply(&Command::ShowPanel(Panel::Bookmarks), workspace);
+            }
+            Command::GoToBookmark(at) => self.go_to_bookmark(*at, workspace),
+            Command::EditBookmark(at) => self.noted = *at,
+            Command::NoteBookmark(at, note) => self.note_bookmark(*at, note),
+            Command::DeleteBookmark(at) => self.delete_bookmark(*at),
+            Command::SetAxis(axis) => self.axis = *axis,
+            Command::ShowPanel(panel) => {
+                if self.panel != Panel::Selection {
+                    self.panel_before = self.panel;
+                }
+                self.panel = *panel;
+            }
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
             | Command::OpenDialog
+            | Command::CopyName
+            | Command::CopyFacts
             | Command::OpenDemo
             | Command::CancelLoad
             | Command::CloseAll
@@ -105,7 +132,7 @@ impl ViewState {
         true
     }
 
-    fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
+    pub(super) fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
         let to = to.clamped(workspace.span().unwrap_or_default());
         if to != self.viewport {
             self.history.record(self.viewport, how);
@@ -118,6 +145,24 @@ impl ViewState {
         self.reveals = self.reveals.wrapping_add(1);
         if let Some(span) = item.or(self.selected_span) {
             self.go(Viewport::around(span), Move::Jump, workspace);
+        }
+    }
+
+    fn select_neighbour(&mut self, kin: Kin, side: Side, workspace: &Workspace) {
+        let found = match self.selected {
+            Some(item) => item.neighbour(workspace, kin, side),
+            None => self.rank.and_then(|rank| Item::first_in_view(workspace, rank, self.viewport)),
+        };
+        if let Some(item) = found {
+            self.reveal(item, workspace);
+        }
+    }
+
+    fn reveal(&mut self, item: Item, workspace: &Workspace) {
+        self.selected = Some(item);
+        self.reveals = self.reveals.wrapping_add(1);
+        if let Some(span) = item.span(workspace) {
+            self.go(self.viewport.with_in_sight(span), Move::Pan, workspace);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Everything that can change what the window shows.
 
-use super::{Item, LaneKey, Panel, RankId, Theme};
+use super::{Axis, Item, Kin, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -40,6 +40,10 @@ pub enum Command {
     NextStep,
     /// Selects an item, or nothing.
     Select(Option<Item>),
+    /// Selects this item and brings it into sight without zooming.
+    Reveal(Item),
+    /// Selects the item beside the selected one and brings it into sight without zooming.
+    SelectNeighbour(Kin, Side),
     /// Selects a span of axis time, or none.
     SelectSpan(Option<Span>),
     /// Chooses the rank that the side panel speaks about.
@@ -52,6 +56,24 @@ pub enum Command {
     ToggleNvtx,
     /// Chooses which operations belong to an NVTX range.
     SetAttribution(Attribution),
+    /// Selects the span of the selected item.
+    SelectItsSpan,
+    /// Copies the full name of the selected item.
+    CopyName,
+    /// Copies what is known of the selected item as text.
+    CopyFacts,
+    /// Marks what is selected, else the view.
+    AddBookmark,
+    /// Shows a bookmark and selects what it points at.
+    GoToBookmark(usize),
+    /// Asks for the note of a bookmark, or for none any more.
+    EditBookmark(Option<usize>),
+    /// Writes the note of a bookmark.
+    NoteBookmark(usize, String),
+    /// Forgets a bookmark.
+    DeleteBookmark(usize),
+    /// Chooses from when time is counted.
+    SetAxis(Axis),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

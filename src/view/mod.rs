@@ -4,15 +4,23 @@
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
 mod apply;
+mod axis;
+pub mod bookmark;
 mod command;
 mod history;
+mod neighbour;
+mod same_name;
 pub mod shortcuts;
 mod state;
 mod viewport;
 mod workspace;
 
+pub use axis::{Axis, Zero};
+pub use bookmark::Bookmark;
 pub use command::Command;
 pub use history::{History, Move};
+pub use neighbour::{Kin, Side};
+pub use same_name::SameName;
 pub use state::{Item, LaneKey, OpLane, Panel, Theme, ViewState};
 pub use viewport::Viewport;
 pub use workspace::{Clock, Doc, RankId, Workspace};

@@ -1,6 +1,6 @@
 //! The one table of keys. The window reads it, the help window prints it; no toolkit types in it.
 
-use super::{Command, ViewState, Workspace};
+use super::{Command, Kin, Side, ViewState, Workspace};
 
 /// A key with its modifiers. `key` is the key's name as keyboards and egui spell it (`"A"`, `"ArrowLeft"`, `"["`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +13,38 @@ pub struct Chord {
     pub shift: bool,
     /// Alt.
     pub alt: bool,
+}
+
+impl Chord {
+    /// How it is written.
+    pub fn text(self) -> String {
+        let mut text = String::new();
+        let parts = [
+            (self.command, if cfg!(target_os = "macos") { "Cmd+" } else { "Ctrl+" }),
+            (self.alt, "Alt+"),
+            (self.shift && self.key != "?", "Shift+"),
+        ];
+        for (held, name) in parts {
+            if held {
+                text.push_str(name);
+            }
+        }
+        text.push_str(match self.key {
+            "ArrowLeft" => "Left",
+            "ArrowRight" => "Right",
+            "ArrowUp" => "Up",
+            "ArrowDown" => "Down",
+            key => key,
+        });
+        text
+    }
+}
+
+/// The first key of `command`, for menus; empty when it has none.
+pub fn text_of(command: &Command) -> String {
+    let (view, workspace) = (ViewState::default(), Workspace::default());
+    let shortcut = SHORTCUTS.iter().find(|shortcut| (shortcut.commands)(&view, &workspace).first() == Some(command));
+    shortcut.and_then(|shortcut| shortcut.chords.first()).map(|chord| chord.text()).unwrap_or_default()
 }
 
 /// Part of the help window that a shortcut stands in.
@@ -171,6 +203,55 @@ pub const SHORTCUTS: &[Shortcut] = &[
         help: "Forward again",
         commands: |_, _| vec![Command::Forward],
     },
+    // With Shift first: a sign without it also stands for the key with it.
+    Shortcut {
+        chords: &[shift(",")],
+        group: Group::Select,
+        help: "Previous of the same name",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Name, Side::Before)],
+    },
+    Shortcut {
+        chords: &[shift(".")],
+        group: Group::Select,
+        help: "Next of the same name",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Name, Side::After)],
+    },
+    Shortcut {
+        chords: &[key(",")],
+        group: Group::Select,
+        help: "Previous item on the row",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Lane, Side::Before)],
+    },
+    Shortcut {
+        chords: &[key(".")],
+        group: Group::Select,
+        help: "Next item on the row",
+        commands: |_, _| vec![Command::SelectNeighbour(Kin::Lane, Side::After)],
+    },
+    Shortcut {
+        chords: &[shift("F")],
+        group: Group::Select,
+        help: "Select the span of the selected item",
+        commands: |_, _| vec![Command::SelectItsSpan],
+    },
+    Shortcut {
+        chords: &[shift("C")],
+        group: Group::Select,
+        help: "Copy the name of the selected item",
+        commands: |_, _| vec![Command::CopyName],
+    },
+    Shortcut {
+        chords: &[shift("T")],
+        group: Group::Select,
+        help: "Copy what is known of the selected item",
+        commands: |_, _| vec![Command::CopyFacts],
+    },
+    Shortcut {
+        chords: &[command("B")],
+        group: Group::Select,
+        help: "Bookmark the selection, else the view",
+        commands: |_, _| vec![Command::AddBookmark],
+    },
     Shortcut {
         chords: &[key("Escape")],
         group: Group::Select,
@@ -182,6 +263,12 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Show,
         help: "Marks of idle gaps and exposed communication",
         commands: |_, _| vec![Command::ToggleMarks],
+    },
+    Shortcut {
+        chords: &[key("T")],
+        group: Group::Show,
+        help: "Time since the capture's start, since the step, or wall clock",
+        commands: |s, _| vec![Command::SetAxis(s.axis.next())],
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {

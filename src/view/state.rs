@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{History, RankId, Viewport};
+use super::{Axis, Bookmark, History, RankId, Viewport};
 use crate::analysis::Attribution;
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl LaneKey {
 }
 
 /// Something on the timeline that can be pointed at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Item {
     /// GPU operation: rank and index into its table.
     Op(RankId, u32),
@@ -127,6 +127,10 @@ pub enum Panel {
     Guide,
     /// What the file holds, and warnings.
     Capture,
+    /// The selected span: its parts and what ran in it.
+    Selection,
+    /// Bookmarks and notes.
+    Bookmarks,
 }
 
 /// Everything the view remembers between frames.
@@ -156,8 +160,16 @@ pub struct ViewState {
     pub nvtx: bool,
     /// Which operations belong to an NVTX range.
     pub attribution: Attribution,
+    /// Marked places of the open documents, in order of time.
+    pub bookmarks: Vec<Bookmark>,
+    /// The bookmark whose note is being written.
+    pub noted: Option<usize>,
+    /// From when time is counted.
+    pub axis: Axis,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.
     pub panel: Panel,
+    /// The tab that clearing the selected span goes back to.
+    pub panel_before: Panel,
 }

@@ -4,10 +4,11 @@ use crate::analysis::{Analysis, Mfu};
 use crate::experiment::Experiment;
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A rank of an open document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RankId {
     /// Index into [`Workspace::docs`].
     pub doc: usize,

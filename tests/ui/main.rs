@@ -2,6 +2,7 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod bookmarks;
 mod findings;
 mod gaps;
 mod guide;
@@ -10,9 +11,11 @@ mod job;
 mod loading;
 mod mfu;
 mod minimap;
+mod navigate;
 mod panels;
 mod pictures;
 mod ranges;
 mod screens;
+mod selection;
 mod shortcuts;
 mod traffic;

@@ -1,5 +1,6 @@
 //! The panels beside the timeline, one file each.
 
+pub mod bookmarks;
 pub mod comm;
 pub mod findings;
 pub mod gaps;
@@ -8,6 +9,7 @@ pub mod guide;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
+pub mod selection;
 
 use super::cx::Cx;
 use crate::units::Span;
@@ -31,6 +33,10 @@ pub struct PanelCaches {
     pub mfu: mfu::MfuCache,
     /// The panel of that name.
     pub guide: guide::GuideCache,
+    /// The panel of that name.
+    pub selection: selection::SelectionCache,
+    /// The panel of that name.
+    pub bookmarks: bookmarks::BookmarksCache,
 }
 
 /// Draws `panel`, when it is one of these; false otherwise.
@@ -39,11 +45,19 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
     match panel {
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
-        Panel::Findings | Panel::Communication | Panel::Launches | Panel::Mfu | Panel::Guide => {
+        Panel::Findings
+        | Panel::Communication
+        | Panel::Launches
+        | Panel::Mfu
+        | Panel::Guide
+        | Panel::Selection
+        | Panel::Bookmarks => {
             ScrollArea::vertical().id_salt(panel).auto_shrink([false, false]).show(ui, |ui| match panel {
                 Panel::Findings => findings::show(ui, cx, &mut caches.findings, out),
                 Panel::Communication => comm::show(ui, cx, &mut caches.comm, out),
                 Panel::Launches => launches::show(ui, cx, &mut caches.launches, out),
+                Panel::Bookmarks => bookmarks::show(ui, cx, &mut caches.bookmarks, out),
+                Panel::Selection => selection::show(ui, cx, &mut caches.selection, out),
                 Panel::Mfu => mfu::show(ui, cx, &mut caches.mfu, out),
                 _ => guide::show(ui, cx, &mut caches.guide, out),
             });

@@ -81,7 +81,7 @@ fn a_drag_with_shift_selects_the_span_between_its_ends() {
     let mut window = window();
     let (from, to) = (time_at(&window, 900.0), time_at(&window, 500.0));
     // With Shift over the lanes, and without it on the ruler.
-    for (y_pt, modifiers) in [(300.0, Modifiers::SHIFT), (10.0, Modifiers::NONE)] {
+    for (y_pt, modifiers) in [(300.0, Modifiers::SHIFT | Modifiers::ALT), (10.0, Modifiers::ALT)] {
         window.state.selected_span = None;
         window.drag(pos2(900.0, y_pt), pos2(500.0, 320.0), modifiers);
         let span = window.state.selected_span.unwrap();
