@@ -4,6 +4,7 @@ use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
 use super::panels::{self, PanelCaches};
+use super::search_bar::{self, SearchBar};
 use super::state::AppState;
 use super::steps::{self, StepTable};
 use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
@@ -25,6 +26,8 @@ pub struct Caches {
     pub panels: PanelCaches,
     /// Text of the path field.
     pub typed: String,
+    /// The search bar's.
+    pub search_bar: SearchBar,
     revision: u64,
 }
 
@@ -111,6 +114,10 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .show(ui, |ui| {
                 details::show(ui, cx, &mut caches.details, out);
             });
+    }
+    if cx.view.search.open {
+        let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
+        egui::Panel::top("search").frame(bar).show(ui, |ui| search_bar::show(ui, cx, &mut caches.search_bar, out));
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
         timeline::show(ui, cx.workspace, cx.view, &mut caches.timeline, out);

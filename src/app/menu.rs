@@ -121,7 +121,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 10] = [
+pub const PANELS: [(Panel, &str); 11] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -132,6 +132,7 @@ pub const PANELS: [(Panel, &str); 10] = [
     (Panel::Mfu, "MFU"),
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
+    (Panel::Search, "Search"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {

@@ -31,6 +31,8 @@ mod parts;
 pub mod picture;
 mod recipe;
 mod run;
+mod search_bar;
+mod searching;
 pub mod settings;
 pub mod state;
 mod status;

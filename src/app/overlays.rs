@@ -19,6 +19,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     }
     match &state.overlay {
         None => {}
+        Some(Overlay::Palette) => {}
         Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),

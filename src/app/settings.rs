@@ -33,6 +33,8 @@ pub struct Settings {
     pub marks: bool,
     /// NVTX rows shown.
     pub nvtx: bool,
+    /// Names of the commands run last from the list of all, newest first.
+    pub recalled: Vec<String>,
     /// Width of the window at scale 100 %, in points.
     pub window_width_pt: u16,
     /// Height of the window at scale 100 %, in points.
@@ -50,6 +52,7 @@ impl Default for Settings {
             panel: Panel::default(),
             marks: true,
             nvtx: true,
+            recalled: Vec::new(),
             window_width_pt: 1440,
             window_height_pt: 900,
         }
@@ -87,6 +90,13 @@ impl Settings {
         self.recent.truncate(RECENT);
     }
 
+    /// Puts a command at the head of those that were run last.
+    pub fn recalled(&mut self, name: String) {
+        self.recalled.retain(|known| *known != name);
+        self.recalled.insert(0, name);
+        self.recalled.truncate(RECENT);
+    }
+
     /// Remembers the window's size; one that is not finite is none.
     pub fn resized(&mut self, width_pt: f32, height_pt: f32) {
         if width_pt.is_finite() && height_pt.is_finite() {
@@ -105,6 +115,7 @@ impl Settings {
         let nearest = SCALES_PERCENT.into_iter().min_by_key(|scale| scale.abs_diff(self.scale_percent));
         self.scale_percent = nearest.unwrap_or(100);
         self.recent.truncate(RECENT);
+        self.recalled.truncate(RECENT);
         self.clamp_window();
         self
     }

@@ -5,11 +5,12 @@
 
 use super::again::{Again, is_stale};
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
+use super::searching::Searching;
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings, SettingsError};
-use crate::view::{Command, ViewState, Workspace};
+use crate::view::{Command, Panel, ViewState, Workspace};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub enum Overlay {
     Recording,
     /// A path being asked for.
     Path(PathQuestion),
+    /// All commands.
+    Palette,
 }
 
 /// What a typed path is for.
@@ -105,6 +108,7 @@ pub struct AppState {
     /// What the user said of the run in this window, in place of what came with the files.
     said: Option<Experiment>,
     again: Again,
+    searching: Searching,
 }
 
 impl AppState {
@@ -114,6 +118,7 @@ impl AppState {
             workspace: Workspace::default(),
             view: ViewState::default(),
             again: Again::new(Arc::clone(&opener), Arc::clone(&wake)),
+            searching: Searching::new(Arc::clone(&wake)),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -129,6 +134,12 @@ impl AppState {
 
     /// Applies `command`. The only way the state changes, besides [`AppState::poll`].
     pub fn apply(&mut self, command: Command) -> Option<Effect> {
+        let effect = self.carry_out(command);
+        self.search();
+        effect
+    }
+
+    fn carry_out(&mut self, command: Command) -> Option<Effect> {
         self.status = None;
         if self.view.apply(&command, &self.workspace) {
             self.remember();
@@ -148,6 +159,8 @@ impl AppState {
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
             Command::ToggleDetails => self.settings.details = !self.settings.details,
+            Command::TogglePalette => self.toggle(Overlay::Palette),
+            Command::Recall(name) => self.settings.recalled(name),
             Command::SetExperiment(experiment) => self.describe(*experiment),
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
@@ -187,6 +200,15 @@ impl AppState {
             self.put_together();
             self.renew();
         }
+        self.search();
+        while let Some(hits) = self.searching.poll() {
+            self.view.take_hits(hits, &self.workspace);
+        }
+    }
+
+    /// Has searched what is asked for now, unless that is done or being done.
+    fn search(&mut self) {
+        self.searching.follow(self.view.search_request(), &self.workspace, self.revision);
     }
 
     fn open(&mut self, paths: Vec<PathBuf>) {
@@ -258,6 +280,8 @@ impl AppState {
             panel: self.settings.panel,
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
+            // Another file beside the others is searched too.
+            search: self.view.search.without_answer(),
             ..ViewState::open(&self.workspace)
         };
     }
@@ -341,7 +365,10 @@ impl AppState {
 
     fn remember(&mut self) {
         self.settings.theme = self.view.theme;
-        self.settings.panel = self.view.panel;
+        // The list of hits is shown when something is searched for.
+        if self.view.panel != Panel::Search {
+            self.settings.panel = self.view.panel;
+        }
         self.settings.marks = self.view.marks;
         self.settings.nvtx = self.view.nvtx;
     }

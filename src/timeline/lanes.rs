@@ -3,7 +3,7 @@
 use super::ink::Ink;
 use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
-use crate::analysis::{Class, Classes};
+use crate::analysis::Classes;
 use crate::trace::{RangeKind, Rank};
 use crate::view::{Item, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
@@ -57,29 +57,6 @@ impl RowsKey {
                 }
             },
         })
-    }
-}
-
-impl OpLane {
-    /// The three lanes from top to bottom.
-    pub const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copies];
-
-    /// Lane of an operation of `class`.
-    pub const fn of(class: Class) -> Self {
-        match class {
-            Class::Communication(_) => Self::Communication,
-            Class::Copy => Self::Copies,
-            Class::Compute(_) | Class::Fused(_) | Class::Graph => Self::Compute,
-        }
-    }
-
-    /// Its key for `rank`.
-    pub const fn key(self, rank: RankId) -> LaneKey {
-        match self {
-            Self::Compute => LaneKey::Compute(rank),
-            Self::Communication => LaneKey::Communication(rank),
-            Self::Copies => LaneKey::Copies(rank),
-        }
     }
 }
 

@@ -40,6 +40,7 @@ mod testing;
 mod tests;
 
 pub use cache::Cache;
+pub use gutter::thread_name;
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};

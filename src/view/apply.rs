@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, RankId, ViewState, Viewport, Workspace};
+use super::{Command, Item, Panel, RankId, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -50,6 +50,7 @@ impl ViewState {
             Command::Select(item) => {
                 self.selected = *item;
                 self.reveals = self.reveals.wrapping_add(1);
+                self.note_selected();
             }
             Command::SelectSpan(span) => {
                 self.selected_span = span.filter(|span| !span.is_empty());
@@ -71,7 +72,14 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
+            Command::ShowPanel(Panel::Search) | Command::OpenSearch => self.open_search(),
             Command::ShowPanel(panel) => self.panel = *panel,
+            Command::CloseSearch => self.close_search(),
+            Command::SetQuery(query) => self.set_query(query),
+            Command::SetScope(scope) => self.search.scope = *scope,
+            Command::NextHit => self.step_hit(true, workspace),
+            Command::PreviousHit => self.step_hit(false, workspace),
+            Command::ShowHit(number) => self.show_hit(*number, workspace),
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
             | Command::OpenDialog
@@ -99,17 +107,24 @@ impl ViewState {
             | Command::SetScale(_)
             | Command::ToggleSidePanel
             | Command::ToggleDetails
+            | Command::TogglePalette
+            | Command::Recall(_)
             | Command::Quit => return false,
         }
         true
     }
 
-    fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
+    pub(super) fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {
         let to = to.clamped(workspace.span().unwrap_or_default());
         if to != self.viewport {
             self.history.record(self.viewport, how);
             self.viewport = to;
         }
+    }
+
+    /// Whether an item or a span is selected.
+    pub fn has_selection(&self) -> bool {
+        self.selected.is_some() || self.selected_span.is_some()
     }
 
     fn show_selection(&mut self, workspace: &Workspace) {
@@ -238,7 +253,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
     use crate::trace::testing::Fixture;
-    use crate::view::{LaneKey, Panel, Theme};
+    use crate::view::{LaneKey, Theme};
     use std::sync::Arc;
 
     const RANK: RankId = RankId { doc: 0, rank: 0 };

@@ -1,5 +1,6 @@
 //! Everything that can change what the window shows.
 
+use super::search::{Query, Scope};
 use super::{Item, LaneKey, Panel, RankId, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
@@ -54,6 +55,20 @@ pub enum Command {
     ShowPanel(Panel),
     /// Chooses the colours.
     SetTheme(Theme),
+    /// Shows the search and puts the keyboard into its field.
+    OpenSearch,
+    /// Hides the search and its marks.
+    CloseSearch,
+    /// Searches for this.
+    SetQuery(Query),
+    /// Chooses where hits count.
+    SetScope(Scope),
+    /// Goes to the next hit.
+    NextHit,
+    /// Goes to the previous hit.
+    PreviousHit,
+    /// Goes to this hit, by its number in the list.
+    ShowHit(usize),
     /// Opens files beside what is open.
     Open(Vec<PathBuf>),
     /// Shows the file dialog.
@@ -111,6 +126,10 @@ pub enum Command {
     ToggleSidePanel,
     /// Shows or hides the details panel.
     ToggleDetails,
+    /// Shows or hides the list of all commands.
+    TogglePalette,
+    /// Puts a command, by its name, first in that list.
+    Recall(String),
     /// Ends the program.
     Quit,
 }

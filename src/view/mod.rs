@@ -6,6 +6,7 @@
 mod apply;
 mod command;
 mod history;
+pub mod search;
 pub mod shortcuts;
 mod state;
 mod viewport;

@@ -20,6 +20,8 @@ pub struct Chord {
 pub enum Group {
     /// Moving through time.
     Navigate,
+    /// Searching.
+    Search,
     /// Selecting.
     Select,
     /// What is drawn.
@@ -30,12 +32,13 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help window.
-    pub const ALL: [Self; 4] = [Self::Navigate, Self::Select, Self::Show, Self::Window];
+    pub const ALL: [Self; 5] = [Self::Navigate, Self::Search, Self::Select, Self::Show, Self::Window];
 
     /// Heading.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Navigate => "Navigate",
+            Self::Search => "Search",
             Self::Select => "Select",
             Self::Show => "Show",
             Self::Window => "Files and window",
@@ -172,6 +175,19 @@ pub const SHORTCUTS: &[Shortcut] = &[
         commands: |_, _| vec![Command::Forward],
     },
     Shortcut {
+        chords: &[command("F")],
+        group: Group::Search,
+        help: "Search…",
+        commands: |_, _| vec![Command::OpenSearch],
+    },
+    Shortcut { chords: &[key("F3")], group: Group::Search, help: "Next hit", commands: |_, _| vec![Command::NextHit] },
+    Shortcut {
+        chords: &[shift("F3")],
+        group: Group::Search,
+        help: "Previous hit",
+        commands: |_, _| vec![Command::PreviousHit],
+    },
+    Shortcut {
         chords: &[key("Escape")],
         group: Group::Select,
         help: "Clear the selection",
@@ -203,6 +219,12 @@ pub const SHORTCUTS: &[Shortcut] = &[
         commands: |_, _| vec![Command::CloseAll],
     },
     Shortcut { chords: &[command("Q")], group: Group::Window, help: "Quit", commands: |_, _| vec![Command::Quit] },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("P") }],
+        group: Group::Window,
+        help: "All commands…",
+        commands: |_, _| vec![Command::TogglePalette],
+    },
     Shortcut {
         chords: &[key("?"), shift("?"), key("F1")],
         group: Group::Window,

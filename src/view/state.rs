@@ -1,7 +1,8 @@
 //! Everything the view remembers between frames.
 
+use super::search::Search;
 use super::{History, RankId, Viewport};
-use crate::analysis::Attribution;
+use crate::analysis::{Attribution, Class};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,29 @@ pub enum OpLane {
     Communication,
     /// Copies and fills.
     Copies,
+}
+
+impl OpLane {
+    /// The three lanes from top to bottom.
+    pub const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copies];
+
+    /// Lane of an operation of `class`.
+    pub const fn of(class: Class) -> Self {
+        match class {
+            Class::Communication(_) => Self::Communication,
+            Class::Copy => Self::Copies,
+            Class::Compute(_) | Class::Fused(_) | Class::Graph => Self::Compute,
+        }
+    }
+
+    /// Its key for `rank`.
+    pub const fn key(self, rank: RankId) -> LaneKey {
+        match self {
+            Self::Compute => LaneKey::Compute(rank),
+            Self::Communication => LaneKey::Communication(rank),
+            Self::Copies => LaneKey::Copies(rank),
+        }
+    }
 }
 
 /// A lane of the timeline.
@@ -127,6 +151,8 @@ pub enum Panel {
     Guide,
     /// What the file holds, and warnings.
     Capture,
+    /// What a search found.
+    Search,
 }
 
 /// Everything the view remembers between frames.
@@ -160,4 +186,6 @@ pub struct ViewState {
     pub theme: Theme,
     /// Side panel tab.
     pub panel: Panel,
+    /// What is searched for, and what was found.
+    pub search: Search,
 }

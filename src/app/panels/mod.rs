@@ -8,6 +8,7 @@ pub mod guide;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
+pub mod search;
 
 use super::cx::Cx;
 use crate::units::Span;
@@ -31,6 +32,8 @@ pub struct PanelCaches {
     pub mfu: mfu::MfuCache,
     /// The panel of that name.
     pub guide: guide::GuideCache,
+    /// The panel of that name.
+    pub search: search::SearchCache,
 }
 
 /// Draws `panel`, when it is one of these; false otherwise.
@@ -39,6 +42,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
     match panel {
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
+        Panel::Search => search::show(ui, cx, &mut caches.search, out),
         Panel::Findings | Panel::Communication | Panel::Launches | Panel::Mfu | Panel::Guide => {
             ScrollArea::vertical().id_salt(panel).auto_shrink([false, false]).show(ui, |ui| match panel {
                 Panel::Findings => findings::show(ui, cx, &mut caches.findings, out),
