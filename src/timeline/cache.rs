@@ -3,15 +3,17 @@
 //! Rows are built when a lane is first laid out and dropped with their document.
 
 use super::ease::Ease;
+use super::found::Found;
 use super::ink::call_inks;
 use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
+use super::layout::Layout;
 use super::rows::Rows;
 use super::select::Linked;
 use super::sight::Sight;
 use crate::analysis::Analysis;
 use crate::trace::Trace;
-use crate::view::{Doc, Item, Workspace};
+use crate::view::{Doc, Item, ViewState, Workspace};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -27,6 +29,9 @@ pub struct Cache {
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
     pub(super) pointer_ns: Option<f64>,
+    pub(super) found: Found,
+    /// How often a hit was asked to be opened when that was last done.
+    pub(super) unfolds: u32,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -94,6 +99,11 @@ impl Cache {
             })
             .collect();
         self.rows.extend(built);
+    }
+
+    /// Meets the hits of the search.
+    pub(super) fn follow_hits(&mut self, workspace: &Workspace, state: &ViewState, layout: &Layout) {
+        self.found.follow(workspace, state, layout);
     }
 
     /// Rows of `key`, if they were prepared.

@@ -14,6 +14,7 @@ mod cache;
 pub mod color;
 mod draw;
 mod ease;
+mod found;
 mod grid;
 mod gutter;
 mod hit;
@@ -33,6 +34,7 @@ mod sight;
 mod slices;
 mod steps;
 mod tooltip;
+mod unfold;
 
 #[cfg(test)]
 mod testing;
@@ -79,6 +81,8 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let visible_pt = rect.height() - RULER_PT;
     let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
     let layout = Layout::of(workspace, state, cache, room_pt);
+    out.extend(unfold::lanes(workspace, state, cache, &layout));
+    cache.follow_hits(workspace, state, &layout);
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
     let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
     // Drawn scrolled at once, so that no frame shows it out of sight.
@@ -160,6 +164,7 @@ fn sticky_header(
     let mut list = DrawList::default();
     draw::ground(frame, header, &mut list);
     steps::rank(frame, layout, header, &mut list);
+    found::steps(frame, cache, header, &mut list);
     paint::paint(&painter, palette, &list);
     if let Some(selected) = frame.state.selected {
         overlay::selected_on(&painter, frame, cache, header, palette, selected);
@@ -174,6 +179,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         draw::ground(frame, lane, &mut list);
         draw::lane(frame, cache, lane, &mut list);
         marks::lane(frame, cache, lane, &mut list);
+        found::marks(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
     let touches = |lane: &&layout::Lane| {
@@ -181,6 +187,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
     };
     for header in layout.lanes.iter().filter(|lane| lane.is_header()).filter(touches) {
         steps::rank(frame, layout, header, &mut list);
+        found::steps(frame, cache, header, &mut list);
     }
     list
 }

@@ -36,6 +36,11 @@ impl Sight {
         self.room_pt
     }
 
+    /// Has the selected row brought into sight in the next frame.
+    pub fn look_again(&mut self, state: &ViewState) {
+        self.reveals = state.reveals.wrapping_sub(1);
+    }
+
     /// Whether the selected row has to be in sight now.
     fn is_due(&mut self, state: &ViewState, visible_pt: f32) -> bool {
         let due = self.reveals != state.reveals || visible_pt < self.visible_pt;

@@ -251,7 +251,8 @@ fn list(
                 let Some(hit) = hits.hit(number) else { return };
                 row.set_selected(cx.view.search.current == Some(number));
                 let span = hits.span(&hit).unwrap_or_default();
-                let (start, length) = (format::time_at(span.start_ns, START_STEP_NS), format::duration(span.len_ns()));
+                let (start, length) =
+                    (format::time_between(span.start_ns, START_NS.0, START_NS.1), format::duration(span.len_ns()));
                 for text in [&start, &length] {
                     row.col(|ui| {
                         ui.add(Label::new(RichText::new(text).small()).selectable(false));
@@ -274,8 +275,8 @@ fn list(
     });
 }
 
-/// Starts are told to this precision, in nanoseconds.
-const START_STEP_NS: i64 = 1_000;
+/// Starts are told in milliseconds, to the microsecond.
+const START_NS: (i64, i64) = (1_000_000, 1_000);
 
 /// Which page of the list is shown.
 fn turn_pages(ui: &mut Ui, cache: &mut SearchCache, pages: usize, count: usize) {

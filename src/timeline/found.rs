@@ -1,0 +1,272 @@
+//! Hits of a search on the lanes: a slice that is one keeps its colour and gets an outline, a bin that holds one gets a
+//! tick, everything else is dimmed.
+//!
+//! What is a hit is found by binary search in a list per rows, in order of start. The list is that of the search, or
+//! made from it once per answer for lanes that show only a part of a table or several.
+
+use super::bins::Piece;
+use super::cache::Cache;
+use super::draw::{Block, DrawList, Frame, Tone};
+use super::lanes::{LaneSlices, RowsKey};
+use super::layout::{Lane, Layout};
+use super::marks::widen;
+use super::row::Row;
+use super::slices::Slices;
+use crate::units::Span;
+use crate::view::search::{Hits, Place};
+use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Least width of a tick in physical pixels, where its neighbour leaves room.
+const TICK_PX: f32 = 3.0;
+/// Height of a tick.
+const TICK_PT: f32 = 5.0;
+/// Width of an outline.
+const OUTLINE_PT: f32 = 1.5;
+/// From this width and height on a slice is outlined.
+const OUTLINE_FROM_PT: (f32, f32) = (6.0, 7.0);
+/// Hits of a bin that are looked for on its row, where a lane has several rows; with more in the bin than that, the
+/// tick stands for the lane.
+const LOOK_AT: usize = 8;
+
+/// Hits among the slices of some rows: lists of indices in order of (start, index).
+#[derive(Debug, Default)]
+pub struct LaneHits(Vec<Arc<Vec<u32>>>);
+
+impl LaneHits {
+    fn of(hits: &Hits, workspace: &Workspace, key: RowsKey) -> Self {
+        let rows = |place: Place| hits.group(place).map(|group| Arc::clone(&group.rows));
+        let of_thread = |doc: usize, process: usize| {
+            let threads = workspace.docs.get(doc).map_or(&[][..], |doc| &doc.trace.threads);
+            let own = threads.iter().enumerate().filter(move |(_, thread)| thread.process == process);
+            own.filter_map(|(thread, _)| rows(Place::Calls(doc, thread))).collect()
+        };
+        Self(match key {
+            RowsKey::Marks(doc, thread) => rows(Place::Marks(doc, thread)).into_iter().collect(),
+            RowsKey::Listed(_) | RowsKey::Exposed(_) => Vec::new(),
+            RowsKey::Lane(lane) => match lane {
+                LaneKey::Compute(rank) => rows(Place::Ops(rank, OpLane::Compute)).into_iter().collect(),
+                LaneKey::Communication(rank) => rows(Place::Ops(rank, OpLane::Communication)).into_iter().collect(),
+                LaneKey::Copies(rank) => rows(Place::Ops(rank, OpLane::Copies)).into_iter().collect(),
+                LaneKey::Stream(rank, stream, lane) => {
+                    let all = rows(Place::Ops(rank, lane));
+                    all.map(|rows| Arc::new(on_stream(workspace, rank, stream, &rows))).into_iter().collect()
+                }
+                LaneKey::Nvtx(doc, thread) => rows(Place::Ranges(doc, thread)).into_iter().collect(),
+                LaneKey::Projection(rank, attribution) => {
+                    let projected = workspace.docs.get(rank.doc).and_then(|doc| {
+                        Some(doc.analysis.ranks.get(rank.rank)?.ranges.projected(&doc.trace, attribution))
+                    });
+                    vec![Arc::new(projected.map_or_else(Vec::new, |all| on_the_gpu(hits, rank.doc, all)))]
+                }
+                LaneKey::Api(doc, thread) => rows(Place::Calls(doc, thread)).into_iter().collect(),
+                LaneKey::Os(doc, thread) => rows(Place::Os(doc, thread)).into_iter().collect(),
+                LaneKey::Launches(doc, process) => of_thread(doc, process),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// Whether slice `at` is a hit.
+    pub fn holds<S: Slices>(&self, slices: &S, at: u32) -> bool {
+        let place = |at: u32| (slices.start_ns(at), at);
+        self.0.iter().any(|list| {
+            let found = list.partition_point(|other| place(*other) < place(at));
+            list.get(found) == Some(&at)
+        })
+    }
+
+    /// Whether a slice of the bin `piece`, which is on `row`, is a hit. With `alone`, the lane has no other row.
+    pub fn in_bin<S: Slices>(&self, slices: &S, row: &Row, alone: bool, piece: &Piece) -> bool {
+        self.0.iter().any(|list| {
+            let first = list.partition_point(|at| slices.start_ns(*at) < piece.span.start_ns);
+            let inside = |at: &&u32| slices.start_ns(**at) < piece.span.end_ns;
+            let mut starting = list.get(first..).unwrap_or(&[]).iter().take_while(inside);
+            if alone {
+                return starting.next().is_some();
+            }
+            let on_row = |at: &u32| row.position_of(slices, *at).is_some();
+            starting.by_ref().take(LOOK_AT).any(on_row) || starting.next().is_some()
+        })
+    }
+}
+
+/// The operations in `rows` that ran on one stream.
+fn on_stream(workspace: &Workspace, rank: RankId, stream: usize, rows: &[u32]) -> Vec<u32> {
+    let Some((_, own)) = workspace.rank(rank) else { return Vec::new() };
+    let is_on = |row: &&u32| own.ops.stream.get(**row as usize).is_some_and(|at| usize::from(*at) == stream);
+    rows.iter().filter(is_on).copied().collect()
+}
+
+/// The projected ranges, which are ordered by thread and range, whose range is a hit.
+fn on_the_gpu(hits: &Hits, doc: usize, projected: &[crate::analysis::Projected]) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(first) = projected.get(from) {
+        let to = from + projected.get(from..).unwrap_or(&[]).partition_point(|range| range.thread == first.thread);
+        if let Some(group) = hits.group(Place::Ranges(doc, first.thread as usize)) {
+            let mut rows = group.rows.iter().peekable();
+            for (at, range) in projected.iter().enumerate().take(to).skip(from) {
+                while rows.peek().is_some_and(|row| **row < range.range) {
+                    rows.next();
+                }
+                if rows.peek().is_some_and(|row| **row == range.range) {
+                    found.push(at as u32);
+                }
+            }
+        }
+        from = to;
+    }
+    found.sort_by_key(|at| (projected.get(*at as usize).map_or(0, |range| range.gpu.start_ns), *at));
+    found
+}
+
+/// Hits of the lanes that were shown since the last answer.
+#[derive(Debug, Default)]
+pub struct Found {
+    hits: Option<Arc<Hits>>,
+    lanes: HashMap<RowsKey, Arc<LaneHits>>,
+    /// Whether anything is searched for, and there is something or there may be.
+    searching: bool,
+}
+
+impl Found {
+    /// Meets the hits of `state`, and makes the lists of the lanes in `layout` that have none yet.
+    pub fn follow(&mut self, workspace: &Workspace, state: &ViewState, layout: &Layout) {
+        let asked = state.search_request();
+        // Of the span alone the answer may be a frame late; to another text it is none.
+        let answers = |hits: &&Arc<Hits>| asked.as_ref().is_some_and(|asked| asked.query == hits.request.query);
+        let hits = state.search.hits.as_ref().filter(answers);
+        let same = match (&self.hits, hits) {
+            (Some(own), Some(hits)) => Arc::ptr_eq(own, hits),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            self.hits = hits.map(Arc::clone);
+            self.lanes.clear();
+        }
+        self.searching = asked.is_some() && hits.is_none_or(|hits| !hits.is_empty());
+        let Some(hits) = self.hits.as_ref().filter(|hits| !hits.is_empty()) else { return };
+        for lane in &layout.lanes {
+            let marks = match lane.key {
+                LaneKey::Nvtx(doc, thread) => Some(RowsKey::Marks(doc, thread)),
+                _ => None,
+            };
+            for key in lane.rows_key().into_iter().chain(marks) {
+                self.lanes.entry(key).or_insert_with(|| Arc::new(LaneHits::of(hits, workspace, key)));
+            }
+        }
+    }
+
+    /// Hits among the rows of `key`; `None` when nothing is searched for or nothing was found anywhere. While the
+    /// search runs there are none.
+    pub fn on(&self, key: RowsKey) -> Option<Arc<LaneHits>> {
+        self.searching.then(|| self.lanes.get(&key).map(Arc::clone).unwrap_or_default())
+    }
+}
+
+/// Strength of something that is a hit, is none, or is no matter.
+pub fn tone(ink: super::ink::Ink, hit: Option<bool>) -> Tone {
+    if hit == Some(false) { Tone::Half(ink) } else { Tone::Solid(ink) }
+}
+
+/// Takes back what stands beside hits and is none.
+pub fn dim(tone: &mut Tone) {
+    if let Tone::Solid(ink) = *tone {
+        *tone = Tone::Half(ink);
+    }
+}
+
+/// Ticks of one row, gathered from left to right.
+#[derive(Debug, Default)]
+pub struct Ticks(Vec<(f32, f32)>);
+
+impl Ticks {
+    /// Marks a slice that is a hit: with an outline where there is room, else with a tick.
+    pub fn slice(&mut self, frame: &Frame<'_>, (x0, x1, y0, y1): (f32, f32, f32, f32), list: &mut DrawList) {
+        if x1 - x0 < OUTLINE_FROM_PT.0 || y1 - y0 < OUTLINE_FROM_PT.1 {
+            self.bin(x0, x1);
+            return;
+        }
+        let line = frame.snap(OUTLINE_PT).max(frame.px_pt());
+        let (x0, x1) = (x0.max(frame.left_pt - line), x1.min(frame.right_pt + line));
+        let around = Block { x0, x1, y0, y1, tone: Tone::Hit };
+        list.found.extend([
+            Block { y1: y0 + line, ..around },
+            Block { y0: y1 - line, ..around },
+            Block { x1: x0 + line, y0: y0 + line, y1: y1 - line, ..around },
+            Block { x0: x1 - line, y0: y0 + line, y1: y1 - line, ..around },
+        ]);
+    }
+
+    /// Marks a bin that holds a hit.
+    pub fn bin(&mut self, x0: f32, x1: f32) {
+        match self.0.last_mut() {
+            Some(last) if last.1 >= x0 => last.1 = last.1.max(x1),
+            _ => self.0.push((x0, x1)),
+        }
+    }
+
+    /// Adds the ticks of a row from `y0` to `y1`.
+    pub fn finish(self, frame: &Frame<'_>, (y0, y1): (f32, f32), list: &mut DrawList) {
+        let height = frame.snap(TICK_PT.min((y1 - y0) / 2.0)).max((2.0 * frame.px_pt()).min(y1 - y0));
+        for (x0, x1) in widen(&self.0, TICK_PX * frame.px_pt()) {
+            list.found.push(Block { x0, x1, y0, y1: y0 + height, tone: Tone::Hit });
+        }
+    }
+}
+
+/// NVTX marks that are hits, over those drawn already.
+pub fn marks(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
+    let (LaneKey::Nvtx(doc, thread), Some(at)) = (lane.key, lane.mark_row()) else { return };
+    let key = RowsKey::Marks(doc, thread);
+    let (Some(hits), Some(slices)) = (cache.found.on(key), LaneSlices::of(frame.workspace, &[], key)) else { return };
+    let mut ticks = Ticks::default();
+    let window = frame.window(doc);
+    for hit in hits.0.iter().flat_map(|rows| starting_in(rows, &slices, window, frame.bin_ns())) {
+        let (x0, _) = frame.edges(doc, Span::new(hit, hit));
+        ticks.bin(x0, x0 + frame.px_pt());
+    }
+    ticks.finish(frame, frame.row_edges(lane, at), list);
+}
+
+/// Starts of hits within `window`, at most one for each bin.
+fn starting_in<'a, S: Slices>(
+    rows: &'a [u32],
+    slices: &'a S,
+    window: Span,
+    bin_ns: i64,
+) -> impl Iterator<Item = i64> + 'a {
+    let mut from_ns = window.start_ns;
+    std::iter::from_fn(move || {
+        let at = rows.get(rows.partition_point(|at| slices.start_ns(*at) < from_ns))?;
+        let start_ns = slices.start_ns(*at);
+        from_ns = super::bins::bin_start(start_ns, bin_ns).saturating_add(bin_ns).max(start_ns.saturating_add(1));
+        (start_ns < window.end_ns).then_some(start_ns)
+    })
+}
+
+/// Steps that are hits, on the header of their rank.
+pub fn steps(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
+    let (LaneKey::Rank(rank), Some(hits)) = (lane.key, &cache.found.hits) else { return };
+    let Some(group) = hits.group(Place::Steps(rank)) else { return };
+    let (steps, _) = super::steps::steps_of(frame, rank);
+    let window = frame.window(rank.doc);
+    let end_ns = |at: &u32| steps.get(*at as usize).map_or(i64::MAX, |step| step.window.end_ns);
+    let (y0, y1) = frame.row_edges(lane, 0);
+    let mut ticks = Ticks::default();
+    let mut at = group.rows.partition_point(|step| end_ns(step) <= window.start_ns);
+    while let Some(step) = group.rows.get(at).and_then(|step| steps.get(*step as usize)) {
+        if step.window.start_ns >= window.end_ns {
+            break;
+        }
+        let (x0, x1) = frame.edges(rank.doc, step.window);
+        ticks.slice(frame, (x0, x1.max(x0 + frame.px_pt()), y0, y1), list);
+        // Past those that end within the same pixel.
+        let next_ns = step.window.end_ns.saturating_add(frame.bin_ns() / 2);
+        at = group.rows.partition_point(|step| end_ns(step) < next_ns).max(at + 1);
+    }
+    ticks.finish(frame, (y0, y1), list);
+}
