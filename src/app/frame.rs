@@ -3,9 +3,10 @@
 use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
+use super::palette::Palette as CommandList;
 use super::panels::{self, PanelCaches};
 use super::search_bar::{self, SearchBar};
-use super::state::AppState;
+use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
 use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
 use crate::timeline;
@@ -26,6 +27,8 @@ pub struct Caches {
     pub panels: PanelCaches,
     /// Text of the path field.
     pub typed: String,
+    /// The list of commands.
+    pub commands: CommandList,
     /// The search bar's.
     pub search_bar: SearchBar,
     revision: u64,
@@ -83,6 +86,11 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         }
     }
     overlays::show(ui, state, &mut caches.typed, &mut caches.panels.guide.recipe, out);
+    if state.overlay == Some(Overlay::Palette) && state.notices.is_empty() {
+        caches.commands.show(ui, &cx, out);
+    } else {
+        caches.commands.close();
+    }
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);
     }

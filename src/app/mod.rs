@@ -8,6 +8,7 @@
 //!
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
+mod actions;
 mod again;
 mod capture;
 mod causes;
@@ -26,6 +27,7 @@ mod menu;
 mod opener;
 mod overlays;
 mod overview;
+mod palette;
 pub mod panels;
 mod parts;
 pub mod picture;

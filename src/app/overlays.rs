@@ -6,7 +6,7 @@ use super::keys;
 use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::view::Command;
-use crate::view::shortcuts::{Group, SHORTCUTS};
+use crate::view::shortcuts::{Group, IN_FIELDS, SHORTCUTS};
 use egui::{Button, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 use std::path::PathBuf;
 
@@ -30,7 +30,8 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     }
 }
 
-fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnOnce(&mut Ui, &mut Vec<Command>)) {
+/// A window over everything, whose backdrop closes it.
+pub fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnOnce(&mut Ui, &mut Vec<Command>)) {
     let room = ui.ctx().content_rect().size() - vec2(64.0, 64.0);
     let backdrop = egui::Color32::from_black_alpha(120);
     let modal = Modal::new(Id::unique(name)).backdrop_color(backdrop).frame(egui::Frame::window(ui.style()));
@@ -120,6 +121,9 @@ fn shortcut_group(ui: &mut Ui, group: Group) {
         let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| keys::text(*chord)).collect();
         keys.dedup();
         pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
+    }
+    for (_, keys, what) in IN_FIELDS.iter().filter(|(of, ..)| *of == group) {
+        pair(ui, 196.0, keys, what);
     }
 }
 

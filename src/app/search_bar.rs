@@ -84,6 +84,7 @@ fn field(ui: &mut Ui, cx: &Cx<'_>, bar: &mut SearchBar, width: f32, out: &mut Ve
     let edit = TextEdit::singleline(&mut text)
         .id(id)
         .desired_width(width)
+        .align(egui::Align2::LEFT_CENTER)
         .hint_text("Kernel, range, call, thread or step")
         .event_filter(keys)
         .return_key(None);

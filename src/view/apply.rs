@@ -69,6 +69,10 @@ impl ViewState {
                     self.toggled.insert(*lane);
                 }
             }
+            Command::ShowLane(lane) => {
+                let before = self.lane_shown.map_or(0, |(_, times)| times);
+                self.lane_shown = Some((*lane, before.wrapping_add(1)));
+            }
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,

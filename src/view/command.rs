@@ -45,6 +45,8 @@ pub enum Command {
     ChooseRank(RankId),
     /// Expands a collapsed lane or collapses an expanded one.
     ToggleLane(LaneKey),
+    /// Scrolls to a lane.
+    ShowLane(LaneKey),
     /// Switches idle and exposed marks.
     ToggleMarks,
     /// Switches NVTX rows.

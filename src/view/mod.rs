@@ -4,7 +4,9 @@
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
 mod apply;
+pub mod available;
 mod command;
+pub mod fuzzy;
 mod history;
 pub mod search;
 pub mod shortcuts;

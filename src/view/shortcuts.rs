@@ -46,6 +46,14 @@ impl Group {
     }
 }
 
+/// What keys do while a certain field is typed into, for the help window: (group, key, what it does).
+pub const IN_FIELDS: [(Group, &str, &str); 4] = [
+    (Group::Search, "Enter, Shift+Enter", "Next and previous hit, in the search field"),
+    (Group::Search, "Escape", "Close the search, in its field or with nothing selected"),
+    (Group::Window, "Up, Down, Enter", "Choose and run, in the list of all commands"),
+    (Group::Window, "Escape", "Close what lies on top"),
+];
+
 /// What one or several keys do.
 #[derive(Debug, Clone, Copy)]
 pub struct Shortcut {

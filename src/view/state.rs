@@ -172,6 +172,8 @@ pub struct ViewState {
     pub selected: Option<Item>,
     /// How often the selected item was asked to be brought into sight.
     pub reveals: u32,
+    /// The lane that was asked to be scrolled to, and how often any was.
+    pub lane_shown: Option<(LaneKey, u32)>,
     /// Selected span in axis time.
     pub selected_span: Option<Span>,
     /// Rank that the side panel speaks about.
