@@ -275,9 +275,10 @@ impl AppState {
     fn rebuild(&mut self) {
         self.put_together();
         self.renew();
+        let listed = self.view.panel == Panel::Search;
         self.view = ViewState {
             theme: self.settings.theme,
-            panel: self.settings.panel,
+            panel: if listed { Panel::Search } else { self.settings.panel },
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
             // Another file beside the others is searched too.
@@ -303,6 +304,7 @@ impl AppState {
 
     fn close_all(&mut self) {
         self.jobs.cancel();
+        self.view.apply(&Command::CloseSearch, &self.workspace);
         self.opened.clear();
         self.said = None;
         self.rebuild();

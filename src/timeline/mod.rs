@@ -268,6 +268,9 @@ fn describe(workspace: &Workspace, state: &ViewState) -> String {
     if let Some(span) = state.selected_span {
         text += &format!(", selected span of {}", format::duration(span.len_ns()));
     }
+    if let Some(hits) = state.hits() {
+        text += &format!(", {} hits of the search marked", format::count(hits.len() as u64));
+    }
     text
 }
 

@@ -190,7 +190,8 @@ fn another_file_is_searched_too() {
     driven.send(Command::Open(vec!["/x/rank2.sqlite".into()]));
     driven.wait(|window| window.state().workspace.docs.len() == 3 && count(window).is_some_and(|count| count > two));
     driven.send(Command::CloseAll);
-    assert!(driven.window().state().view.hits().is_none_or(|hits| hits.is_empty()));
+    let view = &driven.window().state().view;
+    assert!(!view.search.open && view.search.hits.is_none() && view.panel != Panel::Search);
 }
 
 #[test]

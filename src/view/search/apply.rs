@@ -120,7 +120,7 @@ impl ViewState {
             self.nvtx = true;
         }
         if self.search.scope != Scope::Visible {
-            self.go(self.viewport.towards(span), Move::Jump, workspace);
+            self.go(self.viewport.towards(span), Move::Hit, workspace);
         }
     }
 

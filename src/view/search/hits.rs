@@ -131,7 +131,9 @@ impl Hits {
             };
             // Nothing after the span's end can touch it.
             let last = if group.place.has_time() { group.starting_from(&table, 0, own.end_ns) } else { group.len() };
-            let rows = group.rows.iter().take(last).filter(touches).copied().collect();
+            // Nothing in a block before this one reaches the span's start.
+            let first = group.reach_ns.partition_point(|end_ns| *end_ns < own.start_ns) * BLOCK;
+            let rows = group.rows.iter().take(last).skip(first).filter(touches).copied().collect();
             groups.extend(Group::of(group.place, doc, rows));
         }
         let request = Request { within: Some(span), ..self.request.clone() };
