@@ -82,7 +82,8 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
     if let Some((chosen, steps)) = cx.chosen().and_then(|chosen| Some((chosen, chosen.steps()?))) {
         for (at, step) in steps.steps.iter().enumerate() {
             let name = format::one_line(&step.name, 60);
-            let name = if name.starts_with("step") { format!("Show {name}") } else { format!("Show step “{name}”") };
+            let name =
+                if name.starts_with("step") { format!("Show {name}") } else { format!("Show step “{name}”") };
             add(format!("{name} of rank {}", chosen.rank.label), vec![Command::ShowStep(chosen.id, at as u32)]);
         }
     }

@@ -6,8 +6,8 @@ use super::{keys, overlays};
 use crate::view::{Command, fuzzy};
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align, Align2, EventFilter, Id, Key, Label, Layout, Modifiers, RichText, Role, ScrollArea, Sense, TextEdit, TextStyle, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, EventFilter, Id, Key, Label, Layout, Modifiers, RichText, Role, ScrollArea, Sense, TextEdit,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 use std::cmp::Reverse;
 

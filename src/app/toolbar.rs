@@ -98,7 +98,9 @@ fn switches(ui: &mut Ui, cx: &Cx<'_>, all: bool, out: &mut Vec<Command>) {
     if cx.workspace.docs.is_empty() {
         return;
     }
-    if icons::button(ui, true, Icon::Search, "Search", &format!("Search ({})", keys::text_of(&Command::OpenSearch))).clicked() {
+    if icons::button(ui, true, Icon::Search, "Search", &format!("Search ({})", keys::text_of(&Command::OpenSearch)))
+        .clicked()
+    {
         out.push(Command::OpenSearch);
     }
     toggle(ui, cx.settings.side, "Side panel", "Overview, steps and capture facts", Command::ToggleSidePanel, out);

@@ -30,65 +30,97 @@ const OUTLINE_FROM_PT: (f32, f32) = (6.0, 7.0);
 /// tick stands for the lane.
 const LOOK_AT: usize = 8;
 
-/// Hits among the slices of some rows: lists of indices in order of (start, index).
+/// Hits between two stored starts.
+const BLOCK: usize = 64;
+
+/// Indices of slices in order of (start, index).
+#[derive(Debug)]
+struct List {
+    rows: Arc<Vec<u32>>,
+    /// Start of the first hit of each block: a search looks into one block of hits only.
+    starts_ns: Vec<i64>,
+}
+
+impl List {
+    fn of<S: Slices>(slices: &S, rows: Arc<Vec<u32>>) -> Self {
+        let starts_ns = rows.iter().step_by(BLOCK).map(|at| slices.start_ns(*at)).collect();
+        Self { rows, starts_ns }
+    }
+
+    /// The hits that start at or after `at_ns`.
+    fn from<S: Slices>(&self, slices: &S, at_ns: i64) -> &[u32] {
+        let block = self.starts_ns.partition_point(|start_ns| *start_ns < at_ns);
+        let (from, to) = (block.saturating_sub(1) * BLOCK, (block * BLOCK).min(self.rows.len()));
+        let before = self.rows.get(from..to).unwrap_or(&[]).partition_point(|at| slices.start_ns(*at) < at_ns);
+        self.rows.get(from + before..).unwrap_or(&[])
+    }
+}
+
+/// Hits among the slices of some rows.
 #[derive(Debug, Default)]
-pub struct LaneHits(Vec<Arc<Vec<u32>>>);
+pub struct LaneHits(Vec<List>);
 
 impl LaneHits {
     fn of(hits: &Hits, workspace: &Workspace, key: RowsKey) -> Self {
-        let rows = |place: Place| hits.group(place).map(|group| Arc::clone(&group.rows));
-        let of_thread = |doc: usize, process: usize| {
-            let threads = workspace.docs.get(doc).map_or(&[][..], |doc| &doc.trace.threads);
-            let own = threads.iter().enumerate().filter(move |(_, thread)| thread.process == process);
-            own.filter_map(|(thread, _)| rows(Place::Calls(doc, thread))).collect()
-        };
-        Self(match key {
-            RowsKey::Marks(doc, thread) => rows(Place::Marks(doc, thread)).into_iter().collect(),
-            RowsKey::Listed(_) | RowsKey::Exposed(_) => Vec::new(),
-            RowsKey::Lane(lane) => match lane {
-                LaneKey::Compute(rank) => rows(Place::Ops(rank, OpLane::Compute)).into_iter().collect(),
-                LaneKey::Communication(rank) => rows(Place::Ops(rank, OpLane::Communication)).into_iter().collect(),
-                LaneKey::Copies(rank) => rows(Place::Ops(rank, OpLane::Copies)).into_iter().collect(),
-                LaneKey::Stream(rank, stream, lane) => {
-                    let all = rows(Place::Ops(rank, lane));
-                    all.map(|rows| Arc::new(on_stream(workspace, rank, stream, &rows))).into_iter().collect()
-                }
-                LaneKey::Nvtx(doc, thread) => rows(Place::Ranges(doc, thread)).into_iter().collect(),
-                LaneKey::Projection(rank, attribution) => {
-                    let projected = workspace.docs.get(rank.doc).and_then(|doc| {
-                        Some(doc.analysis.ranks.get(rank.rank)?.ranges.projected(&doc.trace, attribution))
-                    });
-                    vec![Arc::new(projected.map_or_else(Vec::new, |all| on_the_gpu(hits, rank.doc, all)))]
-                }
-                LaneKey::Api(doc, thread) => rows(Place::Calls(doc, thread)).into_iter().collect(),
-                LaneKey::Os(doc, thread) => rows(Place::Os(doc, thread)).into_iter().collect(),
-                LaneKey::Launches(doc, process) => of_thread(doc, process),
-                _ => Vec::new(),
-            },
-        })
+        let Some(slices) = LaneSlices::of(workspace, &[], key) else { return Self::default() };
+        Self(rows_of(hits, workspace, key).into_iter().map(|rows| List::of(&slices, rows)).collect())
     }
 
     /// Whether slice `at` is a hit.
     pub fn holds<S: Slices>(&self, slices: &S, at: u32) -> bool {
-        let place = |at: u32| (slices.start_ns(at), at);
+        let start_ns = slices.start_ns(at);
         self.0.iter().any(|list| {
-            let found = list.partition_point(|other| place(*other) < place(at));
-            list.get(found) == Some(&at)
+            let beside = list.from(slices, start_ns).iter().take_while(|other| slices.start_ns(**other) == start_ns);
+            beside.into_iter().any(|other| *other == at)
         })
     }
 
     /// Whether a slice of the bin `piece`, which is on `row`, is a hit. With `alone`, the lane has no other row.
     pub fn in_bin<S: Slices>(&self, slices: &S, row: &Row, alone: bool, piece: &Piece) -> bool {
         self.0.iter().any(|list| {
-            let first = list.partition_point(|at| slices.start_ns(*at) < piece.span.start_ns);
             let inside = |at: &&u32| slices.start_ns(**at) < piece.span.end_ns;
-            let mut starting = list.get(first..).unwrap_or(&[]).iter().take_while(inside);
+            let mut starting = list.from(slices, piece.span.start_ns).iter().take_while(inside);
             if alone {
                 return starting.next().is_some();
             }
             let on_row = |at: &u32| row.position_of(slices, *at).is_some();
             starting.by_ref().take(LOOK_AT).any(on_row) || starting.next().is_some()
         })
+    }
+}
+
+/// Rows that are hits among those of `key`, as lists in order of start.
+fn rows_of(hits: &Hits, workspace: &Workspace, key: RowsKey) -> Vec<Arc<Vec<u32>>> {
+    let rows = |place: Place| hits.group(place).map(|group| Arc::clone(&group.rows));
+    let of_thread = |doc: usize, process: usize| {
+        let threads = workspace.docs.get(doc).map_or(&[][..], |doc| &doc.trace.threads);
+        let own = threads.iter().enumerate().filter(move |(_, thread)| thread.process == process);
+        own.filter_map(|(thread, _)| rows(Place::Calls(doc, thread))).collect()
+    };
+    match key {
+        RowsKey::Marks(doc, thread) => rows(Place::Marks(doc, thread)).into_iter().collect(),
+        RowsKey::Listed(_) | RowsKey::Exposed(_) => Vec::new(),
+        RowsKey::Lane(lane) => match lane {
+            LaneKey::Compute(rank) => rows(Place::Ops(rank, OpLane::Compute)).into_iter().collect(),
+            LaneKey::Communication(rank) => rows(Place::Ops(rank, OpLane::Communication)).into_iter().collect(),
+            LaneKey::Copies(rank) => rows(Place::Ops(rank, OpLane::Copies)).into_iter().collect(),
+            LaneKey::Stream(rank, stream, lane) => {
+                let all = rows(Place::Ops(rank, lane));
+                all.map(|rows| Arc::new(on_stream(workspace, rank, stream, &rows))).into_iter().collect()
+            }
+            LaneKey::Nvtx(doc, thread) => rows(Place::Ranges(doc, thread)).into_iter().collect(),
+            LaneKey::Projection(rank, attribution) => {
+                let projected = workspace
+                    .docs
+                    .get(rank.doc)
+                    .and_then(|doc| Some(doc.analysis.ranks.get(rank.rank)?.ranges.projected(&doc.trace, attribution)));
+                vec![Arc::new(projected.map_or_else(Vec::new, |all| on_the_gpu(hits, rank.doc, all)))]
+            }
+            LaneKey::Api(doc, thread) => rows(Place::Calls(doc, thread)).into_iter().collect(),
+            LaneKey::Os(doc, thread) => rows(Place::Os(doc, thread)).into_iter().collect(),
+            LaneKey::Launches(doc, process) => of_thread(doc, process),
+            _ => Vec::new(),
+        },
     }
 }
 
@@ -225,7 +257,7 @@ pub fn marks(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList)
     let (Some(hits), Some(slices)) = (cache.found.on(key), LaneSlices::of(frame.workspace, &[], key)) else { return };
     let mut ticks = Ticks::default();
     let window = frame.window(doc);
-    for hit in hits.0.iter().flat_map(|rows| starting_in(rows, &slices, window, frame.bin_ns())) {
+    for hit in hits.0.iter().flat_map(|list| starting_in(list, &slices, window, frame.bin_ns())) {
         let (x0, _) = frame.edges(doc, Span::new(hit, hit));
         ticks.bin(x0, x0 + frame.px_pt());
     }
@@ -234,14 +266,14 @@ pub fn marks(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList)
 
 /// Starts of hits within `window`, at most one for each bin.
 fn starting_in<'a, S: Slices>(
-    rows: &'a [u32],
+    list: &'a List,
     slices: &'a S,
     window: Span,
     bin_ns: i64,
 ) -> impl Iterator<Item = i64> + 'a {
     let mut from_ns = window.start_ns;
     std::iter::from_fn(move || {
-        let at = rows.get(rows.partition_point(|at| slices.start_ns(*at) < from_ns))?;
+        let at = list.from(slices, from_ns).first()?;
         let start_ns = slices.start_ns(*at);
         from_ns = super::bins::bin_start(start_ns, bin_ns).saturating_add(bin_ns).max(start_ns.saturating_add(1));
         (start_ns < window.end_ns).then_some(start_ns)
@@ -269,4 +301,106 @@ pub fn steps(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList)
         at = group.rows.partition_point(|step| end_ns(step) < next_ns).max(at + 1);
     }
     ticks.finish(frame, (y0, y1), list);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bins::pieces;
+    use super::super::rows::tests::any_slices;
+    use super::super::testing::training;
+    use super::*;
+    use crate::view::search::Query;
+    use crate::view::{Command, ViewState};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_list_gives_the_hits_from_a_time_on(painted in any_slices(400, 4, 9), every in 1..5_usize, at_ns in -30..1_700_i64) {
+            let rows: Vec<u32> = (0..painted.0.len() as u32).step_by(every).collect();
+            let list = List::of(&painted, Arc::new(rows.clone()));
+            let wanted: Vec<u32> = rows.iter().copied().filter(|at| painted.start_ns(*at) >= at_ns).collect();
+            prop_assert_eq!(list.from(&painted, at_ns), &wanted[..]);
+            let hits = LaneHits(vec![list]);
+            for at in 0..painted.0.len() as u32 {
+                prop_assert_eq!(hits.holds(&painted, at), rows.contains(&at));
+            }
+        }
+    }
+
+    /// A view of the job in which everything is open and hits of `text` are marked.
+    fn searched(workspace: &Workspace, text: &str) -> (ViewState, Cache, Layout) {
+        let (mut state, mut cache) = (ViewState::open(workspace), Cache::default());
+        for lane in super::super::bench::closed_lanes(workspace, &state, &mut cache) {
+            state.apply(&Command::ToggleLane(lane), workspace);
+        }
+        let query = Query { text: text.to_owned(), regex: true, match_case: false };
+        state.apply(&Command::OpenSearch, workspace);
+        state.apply(&Command::SetQuery(query.clone()), workspace);
+        let hits = Hits::find(&query, workspace.docs.clone(), &|| false).unwrap().unwrap();
+        state.take_hits(Arc::new(hits), workspace);
+        let layout = Layout::of(workspace, &state, &mut cache, 0.0);
+        cache.follow_hits(workspace, &state, &layout);
+        (state, cache, layout)
+    }
+
+    #[test]
+    fn what_is_marked_is_what_was_found_at_any_zoom() {
+        let workspace = training();
+        let mut marked = 0;
+        for text in ["gemm", "nccl|flash_fwd|forward", "cudaLaunch", "poll", "step [24]", "checkpoint|epoch"] {
+            let (state, cache, layout) = searched(&workspace, text);
+            let hits = state.hits().unwrap();
+            let whole = workspace.span().unwrap();
+            for (key, power) in layout
+                .lanes
+                .iter()
+                .filter_map(Lane::rows_key)
+                .flat_map(|key| [4, 12, 17, 20, 23].map(|power| (key, power)))
+            {
+                if matches!(key, RowsKey::Lane(LaneKey::Idle(_))) {
+                    continue;
+                }
+                let (found, rows) = (cache.found.on(key).unwrap(), cache.rows(key).unwrap());
+                let slices = LaneSlices::of(&workspace, &[], key).unwrap();
+                let is_hit = |at: u32| hits.number_of(key.item(&workspace, at).unwrap()).is_some();
+                for row in &rows.rows {
+                    let mut drawn = Vec::new();
+                    pieces(&rows, row, &slices, whole, 1 << power, &mut drawn);
+                    for piece in drawn {
+                        let own = piece.first..piece.first + piece.count;
+                        let wanted = own.map(|at| row.slice(at as usize)).any(is_hit);
+                        let alone = rows.rows.len() == 1;
+                        let got = match piece.whole {
+                            true => found.holds(&slices, row.slice(piece.first as usize)),
+                            false => found.in_bin(&slices, row, alone, &piece),
+                        };
+                        let inside = |at: &&u32| piece.span.contains(slices.start_ns(**at));
+                        let beside = || found.0.iter().any(|list| list.rows.iter().filter(inside).count() > LOOK_AT);
+                        assert!(
+                            got == wanted || got && !alone && beside(),
+                            "{text} {key:?} {piece:?}: {got}, not {wanted}"
+                        );
+                        marked += usize::from(got);
+                    }
+                }
+            }
+        }
+        assert!(marked > 500, "{marked}");
+    }
+
+    #[test]
+    fn without_a_search_and_without_hits_nothing_is_dimmed() {
+        let workspace = training();
+        let (mut state, mut cache, layout) = searched(&workspace, "nothing is called like this");
+        let key = layout.lanes.iter().find_map(Lane::rows_key).unwrap();
+        assert!(cache.found.on(key).is_none());
+        // While another text is searched for, nothing is a hit.
+        let query = Query { text: "gemm".to_owned(), ..Query::default() };
+        state.apply(&Command::SetQuery(query), &workspace);
+        cache.follow_hits(&workspace, &state, &layout);
+        assert!(cache.found.on(key).is_some_and(|hits| hits.0.is_empty()));
+        state.apply(&Command::CloseSearch, &workspace);
+        cache.follow_hits(&workspace, &state, &layout);
+        assert!(cache.found.on(key).is_none());
+    }
 }
