@@ -8,6 +8,7 @@ use super::settings::SCALES_PERCENT;
 use crate::analysis::Attribution;
 use crate::format;
 use crate::view::available::why_not;
+use crate::view::search::{Query, Scope};
 use crate::view::shortcuts::{Chord, SHORTCUTS};
 use crate::view::{Command, LaneKey, Theme, ViewState, Workspace};
 
@@ -25,10 +26,7 @@ pub struct Action {
 impl Action {
     /// Why it would do nothing now.
     pub fn why_not(&self, view: &ViewState, workspace: &Workspace) -> Option<&'static str> {
-        let reasons: Vec<Option<&'static str>> =
-            self.commands.iter().map(|command| why_not(command, view, workspace)).collect();
-        // One that does something is enough: Escape clears an item or a span.
-        reasons.iter().all(Option::is_some).then(|| reasons.first().copied().flatten()).flatten()
+        self.commands.iter().find_map(|command| why_not(command, view, workspace))
     }
 }
 
@@ -64,6 +62,14 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
     let mut add = |name: String, commands: Vec<Command>| all.push(Action { name, chord: None, commands });
     for (name, command) in KEYLESS {
         add((*name).to_owned(), vec![command.clone()]);
+    }
+    let query = &cx.view.search.query;
+    let case = Query { match_case: !query.match_case, ..query.clone() };
+    let regex = Query { regex: !query.regex, ..query.clone() };
+    add("Search: match case".to_owned(), vec![Command::OpenSearch, Command::SetQuery(case)]);
+    add("Search: regular expression".to_owned(), vec![Command::OpenSearch, Command::SetQuery(regex)]);
+    for scope in Scope::ALL {
+        add(format!("Search where: {}", scope.text()), vec![Command::SetScope(scope), Command::OpenSearch]);
     }
     for (panel, name) in PANELS {
         let show = (!cx.settings.side).then_some(Command::ToggleSidePanel);

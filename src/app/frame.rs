@@ -40,6 +40,8 @@ impl Caches {
         if self.revision != revision {
             self.revision = revision;
             self.timeline = timeline::Cache::default();
+            // What was found holds on to the documents.
+            self.panels.search = panels::search::SearchCache::default();
         }
     }
 }

@@ -124,20 +124,21 @@ fn field(ui: &mut Ui, cx: &Cx<'_>, open: &mut Open) -> bool {
 
 /// The commands found; the result is the one that was clicked.
 fn list(ui: &mut Ui, cx: &Cx<'_>, open: &mut Open) -> Option<usize> {
+    let list_pt = list_pt(ui);
     if open.found.is_empty() {
         let text = format!("No command is called “{}”.", open.typed.trim());
-        ui.allocate_ui_with_layout(vec2(ui.available_width(), list_pt()), Layout::top_down(Align::Min), |ui| {
-            ui.set_min_height(list_pt());
+        ui.allocate_ui_with_layout(vec2(ui.available_width(), list_pt), Layout::top_down(Align::Min), |ui| {
+            ui.set_min_height(list_pt);
             ui.add(Label::new(RichText::new(text).weak()).wrap());
         });
         return None;
     }
     let mut clicked = None;
     ui.spacing_mut().item_spacing.y = 0.0;
-    let mut area = ScrollArea::vertical().max_height(list_pt()).min_scrolled_height(list_pt()).auto_shrink(false);
+    let mut area = ScrollArea::vertical().max_height(list_pt).min_scrolled_height(list_pt).auto_shrink(false);
     if std::mem::take(&mut open.follow) {
         // In the middle, so that what comes before and after is seen too.
-        let above_pt = ROW_PT * (ROWS / 2) as f32;
+        let above_pt = list_pt / 2.0;
         area = area.vertical_scroll_offset((ROW_PT * open.chosen as f32 - above_pt).max(0.0));
     }
     area.show_rows(ui, ROW_PT, open.found.len(), |ui, rows| {
@@ -152,8 +153,9 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, open: &mut Open) -> Option<usize> {
     clicked
 }
 
-fn list_pt() -> f32 {
-    ROW_PT * ROWS as f32
+/// Height of the list: the same for any number of commands, less in a low window.
+fn list_pt(ui: &Ui) -> f32 {
+    (ui.max_rect().bottom() - ui.cursor().top()).clamp(3.0 * ROW_PT, ROW_PT * ROWS as f32)
 }
 
 /// A command with its key, or why it does nothing now; true when it was clicked.

@@ -6,7 +6,7 @@ use crate::view::Workspace;
 use crate::view::search::{Hits, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What a search found: everywhere, and where it was asked for.
 struct Answer {
@@ -20,7 +20,7 @@ pub struct Searching {
     wake: Arc<dyn Fn() + Send + Sync>,
     /// Number of the newest question; a thread that answers an older one stops.
     newest: Arc<AtomicU64>,
-    sender: Sender<Answer>,
+    sender: SyncSender<Answer>,
     receiver: Receiver<Answer>,
     /// The question that is answered or being answered, and of which documents.
     asked: Option<(Request, u64)>,
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Searching {
 impl Searching {
     /// Nothing asked yet. `wake` is called when there is an answer.
     pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(1);
         Self { wake, newest: Arc::default(), sender, receiver, asked: None, everywhere: None }
     }
 
@@ -98,7 +98,6 @@ mod tests {
     use crate::trace::testing::Fixture;
     use crate::units::Span;
     use crate::view::search::Query;
-    use std::sync::mpsc::sync_channel;
 
     fn workspace() -> Workspace {
         let mut fixture = Fixture::new();

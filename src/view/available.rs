@@ -1,5 +1,6 @@
 //! When a command does something: the one place that menus, buttons and the list of commands ask.
 
+use super::search::Scope;
 use super::{Command, ViewState, Workspace};
 
 const NO_FILE: &str = "No file is open";
@@ -22,6 +23,7 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
             let empty = because(view.search.query.text.is_empty(), "Nothing is searched for");
             no_file.or(empty).or(because(none, "Nothing was found"))
         }
+        Command::SetScope(Scope::Selected) => no_file.or(because(view.selected_span.is_none(), "No span is selected")),
         Command::CloseSearch => because(!view.search.open, "Nothing is searched for"),
         Command::PanBy(_)
         | Command::ZoomAt { .. }
@@ -29,6 +31,8 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         | Command::ShowAll
         | Command::ScrollBy(_)
         | Command::OpenSearch
+        | Command::SetScope(_)
+        | Command::SetQuery(_)
         | Command::ShowPanel(_)
         | Command::SavePicture
         | Command::SaveReport

@@ -64,6 +64,12 @@ impl ViewState {
         self.search.hits.as_ref().filter(|hits| hits.request == request)
     }
 
+    /// For each of `count` equal columns of `span` (axis time), whether any hit touches it; none is while the search
+    /// runs. See [`Hits::columns`] for what it costs.
+    pub fn hit_columns(&self, span: Span, count: usize) -> Vec<bool> {
+        self.hits().map_or_else(|| vec![false; count], |hits| hits.columns(span, count))
+    }
+
     /// Takes over an answer, and goes on to a hit that was asked for meanwhile. An answer to an older question is
     /// dropped.
     pub fn take_hits(&mut self, hits: Arc<Hits>, workspace: &Workspace) {

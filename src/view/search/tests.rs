@@ -181,6 +181,8 @@ fn stepping_goes_through_all_hits_and_around() {
     }
     state.apply(&Command::PreviousHit, &workspace);
     assert_eq!(state.search.current, Some(all.len() - 1));
+    state.apply(&Command::Back, &workspace);
+    assert_eq!(state.viewport, ViewState::open(&workspace).viewport, "back to before the first hit");
 }
 
 #[test]
@@ -203,6 +205,8 @@ fn a_step_that_was_asked_for_too_early_is_done_when_the_answer_comes() {
     assert_eq!(state.selected, None);
     answer(&mut state, &workspace);
     assert_eq!((state.search.current, state.hits().unwrap().len()), (Some(0), 6));
+    let whole = workspace.span().unwrap();
+    assert!(state.hit_columns(whole, 300).contains(&true));
     assert!(matches!(state.selected, Some(Item::Op(..))));
 }
 
@@ -251,6 +255,7 @@ fn closing_keeps_the_text_and_goes_back_to_the_tab_before() {
     assert_eq!(state.panel, Panel::Search);
     state.apply(&Command::CloseSearch, &workspace);
     assert!(state.search.hits.is_none() && state.hits().is_none());
+    assert_eq!(state.hit_columns(Span::new(0, 100), 3), [false; 3]);
     assert_eq!((state.panel, state.search.query.text.as_str()), (Panel::Overview, "gemm"));
     state.apply(&Command::NextHit, &workspace);
     answer(&mut state, &workspace);
