@@ -75,7 +75,7 @@ fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) 
 
 fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
     title(ui, "Keyboard and mouse", out);
-    let (first, rest) = Group::ALL.split_at(1);
+    let (first, rest) = Group::ALL.split_at(3);
     let columns: &[&[Group]] = if ui.available_width() > 640.0 { &[first, rest] } else { &[&Group::ALL] };
     ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 96.0).show(ui, |ui| {
         ui.columns(columns.len(), |columns_ui| {

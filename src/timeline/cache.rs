@@ -7,7 +7,7 @@ use super::found::Found;
 use super::ink::call_inks;
 use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
-use super::layout::Layout;
+use super::layout::Lane;
 use super::rows::Rows;
 use super::select::Linked;
 use super::sight::Sight;
@@ -101,9 +101,9 @@ impl Cache {
         self.rows.extend(built);
     }
 
-    /// Meets the hits of the search.
-    pub(super) fn follow_hits(&mut self, workspace: &Workspace, state: &ViewState, layout: &Layout) {
-        self.found.follow(workspace, state, layout);
+    /// Meets the hits of the search on the lanes in sight.
+    pub(super) fn follow_hits(&mut self, workspace: &Workspace, state: &ViewState, lanes: &[Lane]) {
+        self.found.follow(workspace, state, lanes);
     }
 
     /// Rows of `key`, if they were prepared.

@@ -8,7 +8,7 @@ use super::bins::Piece;
 use super::cache::Cache;
 use super::draw::{Block, DrawList, Frame, Tone};
 use super::lanes::{LaneSlices, RowsKey};
-use super::layout::{Lane, Layout};
+use super::layout::Lane;
 use super::marks::widen;
 use super::row::Row;
 use super::slices::Slices;
@@ -164,8 +164,8 @@ pub struct Found {
 }
 
 impl Found {
-    /// Meets the hits of `state`, and makes the lists of the lanes in `layout` that have none yet.
-    pub fn follow(&mut self, workspace: &Workspace, state: &ViewState, layout: &Layout) {
+    /// Meets the hits of `state`, and makes the lists of those of `lanes` that have none yet.
+    pub fn follow(&mut self, workspace: &Workspace, state: &ViewState, lanes: &[Lane]) {
         let asked = state.search_request();
         // Of the span alone the answer may be a frame late; to another text it is none.
         let answers = |hits: &&Arc<Hits>| asked.as_ref().is_some_and(|asked| asked.query == hits.request.query);
@@ -181,7 +181,7 @@ impl Found {
         }
         self.searching = asked.is_some() && hits.is_none_or(|hits| !hits.is_empty());
         let Some(hits) = self.hits.as_ref().filter(|hits| !hits.is_empty()) else { return };
-        for lane in &layout.lanes {
+        for lane in lanes {
             let marks = match lane.key {
                 LaneKey::Nvtx(doc, thread) => Some(RowsKey::Marks(doc, thread)),
                 _ => None,
@@ -306,6 +306,7 @@ pub fn steps(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList)
 #[cfg(test)]
 mod tests {
     use super::super::bins::pieces;
+    use super::super::layout::Layout;
     use super::super::rows::tests::any_slices;
     use super::super::testing::training;
     use super::*;
@@ -339,7 +340,7 @@ mod tests {
         let hits = Hits::find(&query, workspace.docs.clone(), &|| false).unwrap().unwrap();
         state.take_hits(Arc::new(hits), workspace);
         let layout = Layout::of(workspace, &state, &mut cache, 0.0);
-        cache.follow_hits(workspace, &state, &layout);
+        cache.follow_hits(workspace, &state, &layout.lanes);
         (state, cache, layout)
     }
 
@@ -397,10 +398,10 @@ mod tests {
         // While another text is searched for, nothing is a hit.
         let query = Query { text: "gemm".to_owned(), ..Query::default() };
         state.apply(&Command::SetQuery(query), &workspace);
-        cache.follow_hits(&workspace, &state, &layout);
+        cache.follow_hits(&workspace, &state, &layout.lanes);
         assert!(cache.found.on(key).is_some_and(|hits| hits.0.is_empty()));
         state.apply(&Command::CloseSearch, &workspace);
-        cache.follow_hits(&workspace, &state, &layout);
+        cache.follow_hits(&workspace, &state, &layout.lanes);
         assert!(cache.found.on(key).is_none());
     }
 }

@@ -81,10 +81,9 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let visible_pt = rect.height() - RULER_PT;
     let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
     let layout = Layout::of(workspace, state, cache, room_pt);
-    out.extend(unfold::lanes(workspace, state, cache, &layout));
-    cache.follow_hits(workspace, state, &layout);
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
     let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
+    out.extend(unfold::lanes(workspace, state, cache, &layout));
     // Drawn scrolled at once, so that no frame shows it out of sight.
     let scrolled = (by_pt != 0.0).then(|| ViewState { scroll_y_pt: scroll_pt + by_pt, ..state.clone() });
     if let Some(scrolled) = &scrolled {
@@ -92,6 +91,11 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let state = scrolled.as_ref().unwrap_or(state);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
+    cache.follow_hits(
+        workspace,
+        state,
+        layout.within(frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt),
+    );
     // A menu or a panel over the timeline takes the pointer, and so does the edge of a panel beside it.
     let over = |at: &Pos2| response.contains_pointer() && rect.contains(*at);
     let pointer = ui.input(|i| i.pointer.hover_pos()).filter(over);

@@ -59,3 +59,51 @@ fn hides(workspace: &Workspace, cache: &Cache, key: LaneKey, item: Item) -> bool
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::timeline::testing::{Window, training};
+    use crate::view::search::{Hits, Query};
+    use crate::view::{Command, Item, LaneKey};
+    use egui::vec2;
+    use std::sync::Arc;
+
+    /// A low window in which the first hit of `text` was gone to.
+    fn gone_to(text: &str) -> Window {
+        let mut window = Window::new(training(), vec2(900.0, 200.0));
+        let query = Query { text: text.to_owned(), ..Query::default() };
+        let hits = Hits::find(&query, window.workspace.docs.clone(), &|| false).unwrap().unwrap();
+        let Window { state, workspace, .. } = &mut window;
+        for command in [Command::OpenSearch, Command::SetQuery(query)] {
+            state.apply(&command, workspace);
+        }
+        state.take_hits(Arc::new(hits), workspace);
+        window.act(Vec::new());
+        window.state.apply(&Command::NextHit, &window.workspace);
+        for _ in 0..4 {
+            window.act(Vec::new());
+        }
+        window
+    }
+
+    #[test]
+    fn the_group_of_a_hits_thread_opens_and_is_scrolled_to() {
+        let mut window = gone_to("poll");
+        assert!(matches!(window.state.selected, Some(Item::Os(0, _, 0))));
+        let opened: Vec<&LaneKey> = window.state.toggled.iter().collect();
+        assert_eq!(opened, [&LaneKey::OsRuntime(0, 0)]);
+        let place = window.place(window.state.selected.unwrap()).unwrap();
+        assert!(window.state.scroll_y_pt > 0.0 && (24.0..200.0).contains(&place.y), "{place}");
+        // Closed again by hand, it stays closed.
+        window.state.apply(&Command::ToggleLane(LaneKey::OsRuntime(0, 0)), &window.workspace);
+        assert!(window.act(Vec::new()).iter().all(|command| !matches!(command, Command::ToggleLane(_))));
+    }
+
+    #[test]
+    fn a_lane_that_is_there_opens_nothing() {
+        let mut window = gone_to("sgemm_128");
+        assert!(window.state.toggled.is_empty());
+        let place = window.place(window.state.selected.unwrap()).unwrap();
+        assert!((24.0..200.0).contains(&place.y), "{place}");
+    }
+}

@@ -251,8 +251,7 @@ fn list(
                 let Some(hit) = hits.hit(number) else { return };
                 row.set_selected(cx.view.search.current == Some(number));
                 let span = hits.span(&hit).unwrap_or_default();
-                let (start, length) =
-                    (format::time_between(span.start_ns, START_NS.0, START_NS.1), format::duration(span.len_ns()));
+                let (start, length) = (start_text(span.start_ns), format::duration(span.len_ns()));
                 for text in [&start, &length] {
                     row.col(|ui| {
                         ui.add(Label::new(RichText::new(text).small()).selectable(false));
@@ -275,8 +274,12 @@ fn list(
     });
 }
 
-/// Starts are told in milliseconds, to the microsecond.
-const START_NS: (i64, i64) = (1_000_000, 1_000);
+/// Starts are told to the microsecond, in milliseconds while those are short to read.
+fn start_text(start_ns: i64) -> String {
+    const LONG_NS: i64 = 100_000_000_000;
+    let tick_ns = if start_ns < LONG_NS { 1_000_000 } else { 10_000_000 };
+    format::time_between(start_ns, tick_ns, 1_000)
+}
 
 /// Which page of the list is shown.
 fn turn_pages(ui: &mut Ui, cache: &mut SearchCache, pages: usize, count: usize) {
@@ -297,4 +300,15 @@ fn turn_pages(ui: &mut Ui, cache: &mut SearchCache, pages: usize, count: usize) 
         );
         ui.label(RichText::new(text).small().weak());
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::start_text;
+
+    #[test]
+    fn starts_are_told_to_the_microsecond() {
+        let texts = [1_234_567, 15_395_000_000, 123_456_789_000].map(|ns| start_text(ns).replace('\u{2009}', " "));
+        assert_eq!(texts, ["1.235 ms", "15 395.000 ms", "123.456789 s"]);
+    }
 }
