@@ -18,6 +18,7 @@ mod found;
 mod grid;
 mod gutter;
 mod hit;
+mod hit_lists;
 mod ink;
 mod input;
 mod label;
