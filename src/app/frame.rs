@@ -3,7 +3,9 @@
 use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
+use super::palette::Palette as CommandList;
 use super::panels::{self, PanelCaches};
+use super::search_bar::{self, SearchBar};
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
 use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
@@ -24,9 +26,13 @@ pub struct Caches {
     /// The other panels'.
     pub panels: PanelCaches,
     /// Text of the path field.
-    typed: String,
+    pub typed: String,
     /// What lay over the window in the last frame.
     overlay: Option<Overlay>,
+    /// The list of commands.
+    pub commands: CommandList,
+    /// The search bar's.
+    pub search_bar: SearchBar,
     revision: u64,
 }
 
@@ -36,6 +42,8 @@ impl Caches {
         if self.revision != state.revision {
             self.revision = state.revision;
             self.timeline = timeline::Cache::default();
+            // What was found holds on to the documents.
+            self.panels.search = panels::search::SearchCache::default();
         }
         if self.overlay != state.overlay {
             self.overlay.clone_from(&state.overlay);
@@ -90,6 +98,11 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         }
     }
     overlays::show(ui, state, &mut caches.typed, &mut caches.panels.guide.recipe, out);
+    if state.overlay == Some(Overlay::Palette) && state.notices.is_empty() {
+        caches.commands.show(ui, &cx, out);
+    } else {
+        caches.commands.close();
+    }
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);
     }
@@ -121,6 +134,10 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .show(ui, |ui| {
                 details::show(ui, cx, &mut caches.details, &mut caches.timeline, out);
             });
+    }
+    if cx.view.search.open {
+        let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
+        egui::Panel::top("search").frame(bar).show(ui, |ui| search_bar::show(ui, cx, &mut caches.search_bar, out));
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
         lanes(ui, cx, &mut caches.timeline, out);

@@ -31,6 +31,10 @@ pub enum Icon {
     Todo,
     /// Short line.
     Dash,
+    /// Cross.
+    Close,
+    /// Magnifying glass.
+    Search,
 }
 
 /// Paints `icon` into a square.
@@ -80,6 +84,14 @@ pub fn paint(painter: &Painter, rect: Rect, icon: Icon, color: Color32) {
         }
         Icon::Dash => {
             painter.line_segment([at(-0.3, 0.0), at(0.3, 0.0)], line);
+        }
+        Icon::Close => {
+            painter.line_segment([at(-0.24, -0.24), at(0.24, 0.24)], line);
+            painter.line_segment([at(-0.24, 0.24), at(0.24, -0.24)], line);
+        }
+        Icon::Search => {
+            painter.circle_stroke(at(-0.08, -0.08), side * 0.24, line);
+            painter.line_segment([at(0.1, 0.1), at(0.34, 0.34)], line);
         }
         Icon::Warning => {
             let corners = vec![at(0.0, -0.38), at(0.42, 0.36), at(-0.42, 0.36)];

@@ -5,7 +5,7 @@ use crate::view::{Command, ViewState, Workspace};
 use egui::{Context, Event, Key, Modifiers};
 
 /// The commands of the keys pressed in this frame. While a text field has the focus, plain keys are text, and only
-/// chords with Ctrl (Cmd on a Mac) count.
+/// chords with Ctrl (Cmd on a Mac) and function keys count.
 pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Command> {
     let typing = ctx.text_edit_focused();
     let keys: Vec<(Key, Modifiers)> = ctx.input(|input| {
@@ -16,13 +16,21 @@ pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Co
         input.events.iter().filter_map(pressed).collect()
     });
     let mut commands = Vec::new();
-    for (key, modifiers) in keys.into_iter().filter(|(_, modifiers)| !typing || modifiers.command) {
+    for (key, modifiers) in
+        keys.into_iter().filter(|(key, modifiers)| !typing || modifiers.command || is_function(*key))
+    {
         let hit = |shortcut: &&Shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers));
         if let Some(shortcut) = SHORTCUTS.iter().find(hit) {
             commands.extend((shortcut.commands)(view, workspace));
         }
     }
     commands
+}
+
+/// F1 to F35 type nothing.
+fn is_function(key: Key) -> bool {
+    let name = key.name();
+    name.len() > 1 && name.starts_with('F') && name.bytes().skip(1).all(|digit| digit.is_ascii_digit())
 }
 
 fn matches(chord: Chord, key: Key, modifiers: Modifiers) -> bool {

@@ -4,6 +4,7 @@ use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
+use crate::view::available::why_not;
 use crate::view::{Axis, Command, Kin, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
@@ -19,11 +20,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     });
 }
 
-fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
+fn entry(ui: &mut Ui, cx: &Cx<'_>, text: &str, command: Command, out: &mut Vec<Command>) {
     let key = keys::text_of(&command);
-    let response = ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak()));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, text));
-    if response.clicked() {
+    let why_not = why_not(&command, cx.view, cx.workspace);
+    let response = ui.add_enabled(why_not.is_none(), Button::new(text).right_text(RichText::new(key).weak()));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, why_not.is_none(), text));
+    if response.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
         out.push(command);
         ui.close();
     }
@@ -48,16 +50,16 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let open = !cx.workspace.docs.is_empty();
     let (files, path) =
         if open { ("Open beside…", "Open beside by path…") } else { ("Open…", "Open by path…") };
-    entry(ui, true, files, Command::OpenDialog, out);
-    entry(ui, true, path, Command::TypePath, out);
-    entry(ui, true, "Open demo", Command::OpenDemo, out);
+    entry(ui, cx, files, Command::OpenDialog, out);
+    entry(ui, cx, path, Command::TypePath, out);
+    entry(ui, cx, "Open demo", Command::OpenDemo, out);
     ui.menu_button("Recent files", |ui| recent(ui, cx, out));
     ui.separator();
-    entry(ui, open, "Save picture…", Command::SavePicture, out);
-    entry(ui, open, "Save report…", Command::SaveReport, out);
+    entry(ui, cx, "Save picture…", Command::SavePicture, out);
+    entry(ui, cx, "Save report…", Command::SaveReport, out);
     ui.separator();
-    entry(ui, open, "Close all", Command::CloseAll, out);
-    entry(ui, true, "Quit", Command::Quit, out);
+    entry(ui, cx, "Close all", Command::CloseAll, out);
+    entry(ui, cx, "Quit", Command::Quit, out);
 }
 
 fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
@@ -76,14 +78,13 @@ fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.set_width(WIDTH_PT);
-    let open = !cx.workspace.docs.is_empty();
-    let selected = cx.view.selected.is_some() || cx.view.selected_span.is_some();
+    entry(ui, cx, "Search…", Command::OpenSearch, out);
     ui.menu_button("Zoom", |ui| {
         ui.set_width(WIDTH_PT);
-        entry(ui, open, "Whole capture", Command::ShowAll, out);
-        entry(ui, open && selected, "Zoom to selection", Command::ShowSelection, out);
-        entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
-        entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
+        entry(ui, cx, "Whole capture", Command::ShowAll, out);
+        entry(ui, cx, "Zoom to selection", Command::ShowSelection, out);
+        entry(ui, cx, "Back", Command::Back, out);
+        entry(ui, cx, "Forward", Command::Forward, out);
     });
     ui.menu_button("Neighbours", |ui| {
         ui.set_width(WIDTH_PT);
@@ -94,19 +95,18 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             ("Next of the same name", Kin::Name, Side::After),
         ];
         for (text, kin, side) in neighbours {
-            entry(ui, open, text, Command::SelectNeighbour(kin, side), out);
+            entry(ui, cx, text, Command::SelectNeighbour(kin, side), out);
         }
         ui.separator();
-        let item = cx.view.selected.is_some();
-        entry(ui, item, "Select its span", Command::SelectItsSpan, out);
-        entry(ui, item, "Copy its name", Command::CopyName, out);
-        entry(ui, item, "Copy what is known of it", Command::CopyFacts, out);
+        entry(ui, cx, "Select its span", Command::SelectItsSpan, out);
+        entry(ui, cx, "Copy its name", Command::CopyName, out);
+        entry(ui, cx, "Copy what is known of it", Command::CopyFacts, out);
     });
-    entry(ui, open, "Bookmark", Command::AddBookmark, out);
+    entry(ui, cx, "Bookmark", Command::AddBookmark, out);
     ui.menu_button("Steps", |ui| {
         ui.set_width(WIDTH_PT);
-        entry(ui, open, "Previous step", Command::PreviousStep, out);
-        entry(ui, open, "Next step", Command::NextStep, out);
+        entry(ui, cx, "Previous step", Command::PreviousStep, out);
+        entry(ui, cx, "Next step", Command::NextStep, out);
     });
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
@@ -117,10 +117,11 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.menu_button("Panels", |ui| {
         ui.set_width(WIDTH_PT);
         for (panel, text) in PANELS {
-            entry(ui, open, &format!("Show {text}"), Command::ShowPanel(panel), out);
+            entry(ui, cx, &format!("Show {text}"), Command::ShowPanel(panel), out);
         }
     });
     ui.menu_button("Time axis", |ui| {
+        let open = !cx.workspace.docs.is_empty();
         for axis in Axis::ALL {
             let refused = cx.view.zero_of(axis, cx.workspace).refused.filter(|_| open);
             let radio = egui::RadioButton::new(cx.view.axis == axis, axis.text());
@@ -150,7 +151,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 12] = [
+pub const PANELS: [(Panel, &str); 13] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -163,13 +164,15 @@ pub const PANELS: [(Panel, &str); 12] = [
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),
     (Panel::Bookmarks, "Notes"),
+    (Panel::Search, "Search"),
 ];
 
 fn help(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.set_min_width(200.0);
-    entry(ui, !cx.workspace.docs.is_empty(), "Guide", Command::ShowPanel(Panel::Guide), out);
-    entry(ui, true, "How to record a capture", Command::ToggleRecording, out);
+    entry(ui, cx, "Guide", Command::ShowPanel(Panel::Guide), out);
+    entry(ui, cx, "How to record a capture", Command::ToggleRecording, out);
     ui.separator();
-    entry(ui, true, "Keyboard shortcuts", Command::ToggleHelp, out);
-    entry(ui, true, "About stepscope", Command::ToggleAbout, out);
+    entry(ui, cx, "All commands…", Command::TogglePalette, out);
+    entry(ui, cx, "Keyboard shortcuts", Command::ToggleHelp, out);
+    entry(ui, cx, "About stepscope", Command::ToggleAbout, out);
 }

@@ -8,6 +8,7 @@
 //!
 //! [`state::AppState`] knows no toolkit, so tests drive the application by commands.
 
+mod actions;
 mod again;
 pub mod bookmarks;
 mod capture;
@@ -27,12 +28,15 @@ mod menu;
 mod opener;
 mod overlays;
 mod overview;
+mod palette;
 pub mod panels;
 mod parts;
 pub mod picture;
 mod recipe;
 mod run;
 mod same_name;
+mod search_bar;
+mod searching;
 pub mod settings;
 pub mod state;
 mod status;

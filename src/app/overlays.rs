@@ -6,7 +6,7 @@ use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
 use crate::format;
 use crate::view::Command;
-use crate::view::shortcuts::{Group, SHORTCUTS};
+use crate::view::shortcuts::{Group, IN_FIELDS, SHORTCUTS};
 use egui::{Button, Id, Key, Label, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 use std::path::PathBuf;
 
@@ -19,6 +19,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     }
     match &state.overlay {
         None => {}
+        Some(Overlay::Palette) => {}
         Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),
@@ -29,7 +30,8 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     }
 }
 
-fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnOnce(&mut Ui, &mut Vec<Command>)) {
+/// A window over everything, whose backdrop closes it.
+pub fn dialog(ui: &Ui, name: &str, width: f32, out: &mut Vec<Command>, add: impl FnOnce(&mut Ui, &mut Vec<Command>)) {
     let room = ui.ctx().content_rect().size() - vec2(64.0, 64.0);
     let backdrop = egui::Color32::from_black_alpha(120);
     let modal = Modal::new(Id::unique(name)).backdrop_color(backdrop).frame(egui::Frame::window(ui.style()));
@@ -73,7 +75,7 @@ fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) 
 
 fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
     title(ui, "Keyboard and mouse", out);
-    let (first, rest) = Group::ALL.split_at(1);
+    let (first, rest) = Group::ALL.split_at(3);
     let columns: &[&[Group]] = if ui.available_width() > 640.0 { &[first, rest] } else { &[&Group::ALL] };
     ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 96.0).show(ui, |ui| {
         ui.columns(columns.len(), |columns_ui| {
@@ -123,6 +125,9 @@ fn shortcut_group(ui: &mut Ui, group: Group) {
         let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| chord.text()).collect();
         keys.dedup();
         pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
+    }
+    for (_, keys, what) in IN_FIELDS.iter().filter(|(of, ..)| *of == group) {
+        pair(ui, 196.0, keys, what);
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Settings {
     pub nvtx: bool,
     /// From when time is counted.
     pub axis: Axis,
+    /// Names of the commands run last from the list of all, newest first.
+    pub recalled: Vec<String>,
     /// Width of the window at scale 100 %, in points.
     pub window_width_pt: u16,
     /// Height of the window at scale 100 %, in points.
@@ -53,6 +55,7 @@ impl Default for Settings {
             marks: true,
             nvtx: true,
             axis: Axis::default(),
+            recalled: Vec::new(),
             window_width_pt: 1440,
             window_height_pt: 900,
         }
@@ -90,6 +93,13 @@ impl Settings {
         self.recent.truncate(RECENT);
     }
 
+    /// Puts a command at the head of those that were run last.
+    pub fn recalled(&mut self, name: String) {
+        self.recalled.retain(|known| *known != name);
+        self.recalled.insert(0, name);
+        self.recalled.truncate(RECENT);
+    }
+
     /// Remembers the window's size; one that is not finite is none.
     pub fn resized(&mut self, width_pt: f32, height_pt: f32) {
         if width_pt.is_finite() && height_pt.is_finite() {
@@ -108,6 +118,7 @@ impl Settings {
         let nearest = SCALES_PERCENT.into_iter().min_by_key(|scale| scale.abs_diff(self.scale_percent));
         self.scale_percent = nearest.unwrap_or(100);
         self.recent.truncate(RECENT);
+        self.recalled.truncate(RECENT);
         self.clamp_window();
         self
     }

@@ -7,6 +7,7 @@ use super::again::{Again, Said};
 use super::bookmarks::Bookmarks;
 use super::facts::Facts;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
+use super::searching::Searching;
 use super::settings::{SCALES_PERCENT, Settings};
 use super::toast::Message;
 use crate::analysis::Params;
@@ -62,6 +63,8 @@ pub enum Overlay {
         /// What the field holds at first.
         start: String,
     },
+    /// All commands.
+    Palette,
 }
 
 /// What a typed path is for.
@@ -121,6 +124,7 @@ pub struct AppState {
     /// What was decided about the analysis before any settings file.
     base: Params,
     again: Again,
+    searching: Searching,
 }
 
 impl AppState {
@@ -131,6 +135,7 @@ impl AppState {
             view: ViewState::default(),
             base: opener.base(),
             again: Again::new(Arc::clone(&wake)),
+            searching: Searching::new(Arc::clone(&wake)),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -147,6 +152,12 @@ impl AppState {
 
     /// Applies `command`. The only way the state changes, besides [`AppState::poll`].
     pub fn apply(&mut self, command: Command) -> Option<Effect> {
+        let effect = self.carry_out(command);
+        self.search();
+        effect
+    }
+
+    fn carry_out(&mut self, command: Command) -> Option<Effect> {
         self.status = None;
         if self.view.apply(&command, &self.workspace) {
             self.remember();
@@ -172,6 +183,8 @@ impl AppState {
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
             Command::ToggleDetails => self.settings.details = !self.settings.details,
+            Command::TogglePalette => self.toggle(Overlay::Palette),
+            Command::Recall(name) => self.settings.recalled(name),
             Command::SetExperiment(experiment) => self.describe(*experiment),
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
@@ -213,6 +226,15 @@ impl AppState {
             self.put_together();
             self.renew();
         }
+        self.search();
+        while let Some(hits) = self.searching.poll() {
+            self.view.take_hits(hits, &self.workspace);
+        }
+    }
+
+    /// Has searched what is asked for now, unless that is done or being done.
+    fn search(&mut self) {
+        self.searching.follow(self.view.search_request(), &self.workspace, self.revision);
     }
 
     fn open(&mut self, paths: Vec<PathBuf>) {
@@ -279,13 +301,16 @@ impl AppState {
     fn rebuild(&mut self) {
         self.put_together();
         self.renew();
+        let listed = self.view.panel == Panel::Search;
         self.view = ViewState {
             theme: self.settings.theme,
-            panel: self.settings.panel,
+            panel: if listed { Panel::Search } else { self.settings.panel },
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
             axis: self.settings.axis,
             bookmarks: self.bookmarks.of(&self.workspace),
+            // Another file beside the others is searched too.
+            search: self.view.search.without_answer(),
             ..ViewState::open(&self.workspace)
         };
     }
@@ -313,6 +338,7 @@ impl AppState {
 
     fn close_all(&mut self) {
         self.jobs.cancel();
+        self.view.apply(&Command::CloseSearch, &self.workspace);
         self.opened.clear();
         self.said = None;
         self.rebuild();
@@ -400,7 +426,11 @@ impl AppState {
         self.settings.theme = self.view.theme;
         // A tab about what is selected now says nothing the next time.
         let passing = self.view.panel == Panel::Selection;
-        self.settings.panel = if passing { self.view.panel_before } else { self.view.panel };
+        let panel = if passing { self.view.panel_before } else { self.view.panel };
+        // The list of hits is shown when something is searched for.
+        if panel != Panel::Search {
+            self.settings.panel = panel;
+        }
         self.settings.marks = self.view.marks;
         self.settings.nvtx = self.view.nvtx;
         self.settings.axis = self.view.axis;

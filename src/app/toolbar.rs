@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, toggle};
 use super::icons::{self, Icon};
+use super::keys;
 use super::menu;
 use crate::format;
 use crate::view::{Command, Theme};
@@ -96,6 +97,11 @@ fn switches(ui: &mut Ui, cx: &Cx<'_>, all: bool, out: &mut Vec<Command>) {
     }
     if cx.workspace.docs.is_empty() {
         return;
+    }
+    if icons::button(ui, true, Icon::Search, "Search", &format!("Search ({})", keys::text_of(&Command::OpenSearch)))
+        .clicked()
+    {
+        out.push(Command::OpenSearch);
     }
     toggle(ui, cx.settings.side, "Side panel", "Overview, steps and capture facts", Command::ToggleSidePanel, out);
     if !all {

@@ -185,7 +185,11 @@ impl Window {
                 Command::Select(None) if loading => commands.push(Command::CancelLoad),
                 Command::SelectSpan(None) if covered => {}
                 Command::Select(None) | Command::SelectSpan(None) if self.escape.typing => {}
-                Command::ToggleHelp | Command::Quit => commands.push(command),
+                // With nothing selected it closes the search.
+                Command::Select(None) if self.state.view.search.open && !self.state.view.has_selection() => {
+                    commands.push(Command::CloseSearch);
+                }
+                Command::ToggleHelp | Command::TogglePalette | Command::Quit => commands.push(command),
                 _ if covered => {}
                 // Keys zoom at the pointer, as the wheel does, while it is over the lanes.
                 Command::ZoomAt { at_ns, factor } => {

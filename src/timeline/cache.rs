@@ -4,9 +4,11 @@
 
 use super::drag::Drag;
 use super::ease::Ease;
+use super::found::Found;
 use super::ink::call_inks;
 use super::input::Clicks;
 use super::lanes::{RankLanes, RowsKey, build};
+use super::layout::Lane;
 use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
 use super::same::Same;
@@ -15,7 +17,7 @@ use super::sight::Sight;
 use super::snap::Snap;
 use crate::analysis::Analysis;
 use crate::trace::Trace;
-use crate::view::{Doc, Item, Workspace};
+use crate::view::{Doc, Item, ViewState, Workspace};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -40,6 +42,9 @@ pub struct Cache {
     pub(super) pointer_ns: Option<f64>,
     pub(super) map_drag: Option<MapDrag>,
     pub(super) map_work: Option<Work>,
+    pub(super) found: Found,
+    /// How often a hit was asked to be opened when that was last done.
+    pub(super) unfolds: u32,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -109,6 +114,11 @@ impl Cache {
             })
             .collect();
         self.rows.extend(built);
+    }
+
+    /// Meets the hits of the search on the lanes in sight.
+    pub(super) fn follow_hits(&mut self, workspace: &Workspace, state: &ViewState, lanes: &[Lane]) {
+        self.found.follow(workspace, state, lanes);
     }
 
     /// Rows of `key`, if they were prepared.

@@ -34,6 +34,8 @@ pub struct Palette {
     pub accent: Color32,
     /// Outline of the selection.
     pub selection: Color32,
+    /// Marks of what a search found.
+    pub hit: Color32,
     /// Warnings.
     pub warning: Color32,
     /// Errors.
@@ -165,6 +167,7 @@ static DARK: Palette = Palette {
     text_dim: rgb(0xa3_abb8),
     accent: rgb(0x6c_b8ff),
     selection: rgb(0xff_ffff),
+    hit: rgb(0xd8_ff3a),
     warning: rgb(0xf0_c75e),
     error: rgb(0xff_8f73),
     families: [
@@ -220,6 +223,7 @@ static LIGHT: Palette = Palette {
     text_dim: rgb(0x57_606c),
     accent: rgb(0x00_5fb0),
     selection: rgb(0x00_0000),
+    hit: rgb(0xb8_0070),
     warning: rgb(0x7a_5500),
     error: rgb(0xb0_3000),
     families: [

@@ -4,6 +4,7 @@
 
 use super::bins::{Piece, bin_ns, pieces};
 use super::cache::Cache;
+use super::found::{self, Ticks};
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::{LANE_GAP_PT, Lane, Layout};
@@ -32,6 +33,8 @@ pub enum Tone {
     Boundary,
     /// Line between lanes.
     Line,
+    /// Mark of what a search found.
+    Hit,
 }
 
 /// A rectangle in points; edges lie on physical pixels.
@@ -81,6 +84,8 @@ pub struct DrawList {
     pub marks: Vec<Block>,
     /// Areas filled with diagonal strokes.
     pub hatches: Vec<Block>,
+    /// Outlines and ticks of what a search found.
+    pub found: Vec<Block>,
     /// Texts.
     pub labels: Vec<Label>,
 }
@@ -200,6 +205,7 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
     let inks = cache.call_inks(doc);
     let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else { return };
     let mut buffer = Vec::new();
+    let hits = cache.found.on(key);
     for (at, row) in rows.rows.iter().enumerate().take(lane.mark_row().unwrap_or(lane.rows)) {
         let (y0, y1) = frame.row_edges(lane, at);
         if y1 <= frame.top_pt || y0 >= frame.bottom_pt {
@@ -207,33 +213,46 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
         }
         buffer.clear();
         pieces(&rows, row, &slices, frame.window(doc), frame.bin_ns(), &mut buffer);
+        let mut ticks = Ticks::default();
         for piece in &buffer {
+            let slice_at = row.slice(piece.first as usize);
+            let hit = hits.as_ref().map(|hits| match piece.whole {
+                true => hits.holds(&slices, slice_at),
+                false => hits.in_bin(&slices, row, rows.rows.len() == 1, piece),
+            });
+            let tone = found::tone(piece.ink, hit);
             if piece.whole {
-                slice(frame, lane, key, row.slice(piece.first as usize), piece, (y0, y1), list);
+                slice(frame, lane, key, slice_at, piece, (y0, y1), tone, list);
             } else {
-                bin(frame, doc, piece, (y0, y1), &mut list.data);
+                bin(frame, doc, piece, (y0, y1), tone, &mut list.data);
+            }
+            if hit == Some(true) {
+                let (x0, x1) = frame.edges(doc, piece.span);
+                let x1 = x1.max(x0 + frame.px_pt());
+                if piece.whole { ticks.slice(frame, (x0, x1, y0, y1), list) } else { ticks.bin(x0, x1) }
             }
         }
+        ticks.finish(frame, (y0, y1), list);
     }
 }
 
 /// A bin: a faint ground where anything is, and a bar as high as the bin is busy.
-pub fn bin(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), out: &mut Vec<Block>) {
+pub fn bin(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), tone: Tone, out: &mut Vec<Block>) {
     if piece.fill() < FULL {
         let (x0, x1) = frame.edges(doc, piece.span);
         join(out, Block { x0, x1: x1.max(x0 + frame.px_pt()), y0, y1, tone: Tone::Faint(piece.ink) });
     }
-    bar(frame, doc, piece, (y0, y1), out);
+    bar(frame, doc, piece, (y0, y1), tone, out);
 }
 
 /// A bar as high as the bin is busy.
-pub fn bar(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), out: &mut Vec<Block>) {
+pub fn bar(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), tone: Tone, out: &mut Vec<Block>) {
     let (x0, x1) = frame.edges(doc, piece.span);
     let x1 = x1.max(x0 + frame.px_pt());
     let fill = piece.fill();
     let height = ((y1 - y0) * fill).max((2.0 * frame.px_pt()).min(y1 - y0));
     let top = if fill >= FULL { y0 } else { frame.snap(y1 - height) };
-    join(out, Block { x0, x1, y0: top, y1, tone: Tone::Solid(piece.ink) });
+    join(out, Block { x0, x1, y0: top, y1, tone });
 }
 
 /// Adds `block`, as a part of one of the last two when it only makes that wider: ground and bar take turns.
@@ -247,6 +266,7 @@ fn join(out: &mut Vec<Block>, block: Block) {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a slice looks like")]
 /// A slice as itself, with an edge, its program's colour and its label.
 fn slice(
     frame: &Frame<'_>,
@@ -255,12 +275,13 @@ fn slice(
     at: u32,
     piece: &Piece,
     (y0, y1): (f32, f32),
+    tone: Tone,
     list: &mut DrawList,
 ) {
     let doc = key.doc();
     let (x0, x1) = frame.edges(doc, piece.span);
     let x1 = x1.max(x0 + frame.px_pt());
-    list.data.push(Block { x0, x1, y0, y1, tone: Tone::Solid(piece.ink) });
+    list.data.push(Block { x0, x1, y0, y1, tone });
     let mut text_x0 = x0;
     if x1 - x0 >= 4.0 * frame.px_pt() && x0 >= frame.left_pt {
         list.data.push(Block { x0, x1: x0 + frame.px_pt(), y0, y1, tone: Tone::Edge });
@@ -272,7 +293,7 @@ fn slice(
     if x1 - x0 >= LABEL_MIN_PT.0 && y1 - y0 >= LABEL_MIN_PT.1 {
         let (name, detail) = super::label::text_of(frame.workspace, key, at, piece.span);
         let short = super::label::short_of(frame.workspace, key, at).to_owned();
-        list.labels.push(Label { x0, x1, y0, y1, name, detail, short, on: Tone::Solid(piece.ink) });
+        list.labels.push(Label { x0, x1, y0, y1, name, detail, short, on: tone });
     }
 }
 

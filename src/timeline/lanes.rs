@@ -60,20 +60,6 @@ impl RowsKey {
     }
 }
 
-impl OpLane {
-    /// The three lanes from top to bottom.
-    pub const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copies];
-
-    /// Its key for `rank`.
-    pub const fn key(self, rank: RankId) -> LaneKey {
-        match self {
-            Self::Compute => LaneKey::Compute(rank),
-            Self::Communication => LaneKey::Communication(rank),
-            Self::Copies => LaneKey::Copies(rank),
-        }
-    }
-}
-
 /// Which lanes a rank has and to which streams each expands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankLanes {

@@ -6,6 +6,7 @@
 use super::bins::{Piece, pieces};
 use super::cache::Cache;
 use super::draw::{Block, DrawList, Frame, Label, Tone, bar};
+use super::found;
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::Lane;
@@ -32,6 +33,20 @@ fn gap_ink(idle: &Idle, gap: u32) -> Ink {
 
 /// Adds the marks that belong on `lane`.
 pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
+    let before = [list.data.len(), list.marks.len(), list.hatches.len()];
+    let labels = list.labels.len();
+    add(frame, cache, lane, list);
+    let searched = lane.rows_key().is_some_and(|key| cache.found.on(key).is_some());
+    if searched && !lane.has_marks {
+        let layers = [&mut list.data, &mut list.marks, &mut list.hatches].into_iter().zip(before);
+        let blocks = layers.flat_map(|(blocks, before)| blocks.iter_mut().skip(before)).map(|block| &mut block.tone);
+        for tone in blocks.chain(list.labels.iter_mut().skip(labels).map(|label| &mut label.on)) {
+            found::dim(tone);
+        }
+    }
+}
+
+fn add(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     match lane.key {
         LaneKey::Nvtx(doc, thread) if lane.has_marks => nvtx(frame, cache, lane, (doc, thread), list),
         LaneKey::Communication(_) | LaneKey::Idle(_) if !frame.state.marks => {}
@@ -63,7 +78,7 @@ fn widened(frame: &Frame<'_>, cache: &Cache, key: RowsKey) -> Vec<(Piece, u32, f
 }
 
 /// Edges at least `least` apart, but not past the left edge of the next.
-fn widen(spans: &[(f32, f32)], least: f32) -> Vec<(f32, f32)> {
+pub fn widen(spans: &[(f32, f32)], least: f32) -> Vec<(f32, f32)> {
     let next = spans.iter().skip(1).map(|(x0, _)| *x0).chain(std::iter::once(f32::INFINITY));
     spans.iter().zip(next).map(|((x0, x1), next)| (*x0, x1.max((x0 + least).min(next)))).collect()
 }
@@ -142,7 +157,7 @@ fn idle(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &mut 
             let block = Block { x0, x1, y0: gaps.0, y1: gaps.1, tone: Tone::Solid(gap_ink(idle, gap)) };
             one_gap(frame, idle, rank.doc, piece.span, block, list);
         } else {
-            bar(frame, rank.doc, &piece, gaps, &mut list.data);
+            bar(frame, rank.doc, &piece, gaps, Tone::Solid(piece.ink), &mut list.data);
         }
     }
     let listed = widened(frame, cache, RowsKey::Listed(rank));

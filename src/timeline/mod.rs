@@ -17,9 +17,11 @@ mod drag;
 mod draw;
 mod ease;
 pub mod flags;
+mod found;
 mod grid;
 mod gutter;
 mod hit;
+mod hit_lists;
 mod ink;
 mod input;
 mod label;
@@ -40,6 +42,7 @@ mod slices;
 mod snap;
 mod steps;
 mod tooltip;
+mod unfold;
 
 #[cfg(test)]
 mod testing;
@@ -47,6 +50,7 @@ mod testing;
 mod tests;
 
 pub use cache::Cache;
+pub use gutter::thread_name;
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
@@ -90,6 +94,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let layout = Layout::of(workspace, state, cache, room_pt);
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
     let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
+    out.extend(unfold::lanes(workspace, state, cache, &layout));
     // Drawn scrolled at once, so that no frame shows it out of sight.
     let scrolled = (by_pt != 0.0).then(|| ViewState { scroll_y_pt: scroll_pt + by_pt, ..state.clone() });
     if let Some(scrolled) = &scrolled {
@@ -97,6 +102,11 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let state = scrolled.as_ref().unwrap_or(state);
     let frame = frame(workspace, state, &layout, rect, ui.ctx().pixels_per_point());
+    cache.follow_hits(
+        workspace,
+        state,
+        layout.within(frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt),
+    );
     // A menu or a panel over the timeline takes the pointer, and so does the edge of a panel beside it.
     let over = |at: &Pos2| response.contains_pointer() && rect.contains(*at);
     let pointer = ui.input(|i| i.pointer.hover_pos()).filter(over);
@@ -185,6 +195,7 @@ fn sticky_header(
     let mut list = DrawList::default();
     draw::ground(frame, header, &mut list);
     steps::rank(frame, layout, header, &mut list);
+    found::steps(frame, cache, header, &mut list);
     paint::paint(&painter, palette, &list);
     if let Some(selected) = frame.state.selected {
         overlay::selected_on(&painter, frame, cache, header, palette, selected);
@@ -199,6 +210,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         draw::ground(frame, lane, &mut list);
         draw::lane(frame, cache, lane, &mut list);
         marks::lane(frame, cache, lane, &mut list);
+        found::marks(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
     let touches = |lane: &&layout::Lane| {
@@ -206,6 +218,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
     };
     for header in layout.lanes.iter().filter(|lane| lane.is_header()).filter(touches) {
         steps::rank(frame, layout, header, &mut list);
+        found::steps(frame, cache, header, &mut list);
     }
     list
 }
@@ -291,6 +304,9 @@ fn describe(workspace: &Workspace, state: &ViewState) -> String {
     }
     if let Some(span) = state.selected_span {
         text += &format!(", selected span of {}", format::duration(span.len_ns()));
+    }
+    if let Some(hits) = state.hits() {
+        text += &format!(", {} hits of the search marked", format::count(hits.len() as u64));
     }
     text
 }

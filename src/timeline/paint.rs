@@ -27,6 +27,7 @@ pub fn paint(painter: &Painter, palette: &Palette, list: &DrawList) {
     }
     add(painter, strokes);
     add(painter, blocks(palette, &list.marks));
+    add(painter, blocks(palette, &list.found));
     for text in &list.labels {
         paint_label(painter, palette, text);
     }
@@ -61,6 +62,7 @@ pub fn tone(palette: &Palette, tone: Tone) -> Color32 {
         Tone::Step => palette.step,
         Tone::Boundary => palette.boundary,
         Tone::Line => palette.grid,
+        Tone::Hit => palette.hit,
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Sight {
     room_pt: f32,
     /// Height of the visible lanes.
     visible_pt: f32,
+    /// [`ViewState::lane_shown`] of the frame before.
+    lane_shown: Option<(LaneKey, u32)>,
     /// [`ViewState::reveals`] of the frame before.
     reveals: u32,
 }
@@ -34,6 +36,11 @@ impl Sight {
         }
         self.room_pt = self.room_pt.clamp(visible_pt, window_pt.max(visible_pt));
         self.room_pt
+    }
+
+    /// Has the selected row brought into sight in the next frame.
+    pub fn look_again(&mut self, state: &ViewState) {
+        self.reveals = state.reveals.wrapping_sub(1);
     }
 
     /// Whether the selected row has to be in sight now.
@@ -52,6 +59,13 @@ pub(super) fn scroll_by(
     layout: &Layout,
     (scroll_pt, visible_pt): (f32, f32),
 ) -> f32 {
+    if cache.sight.lane_shown != state.lane_shown {
+        cache.sight.lane_shown = state.lane_shown;
+        let lane = state.lane_shown.and_then(|(key, _)| layout.lanes.iter().find(|lane| lane.key == key));
+        if let Some(lane) = lane {
+            return lane.top_pt.min(super::input::scroll_limit(layout, visible_pt)) - scroll_pt;
+        }
+    }
     if !cache.sight.is_due(state, visible_pt) {
         return 0.0;
     }

@@ -51,6 +51,7 @@ impl ViewState {
             Command::Select(item) => {
                 self.selected = *item;
                 self.reveals = self.reveals.wrapping_add(1);
+                self.note_selected();
             }
             Command::Reveal(item) => self.reveal(*item, workspace),
             Command::SelectNeighbour(kin, side) => self.select_neighbour(*kin, *side, workspace),
@@ -73,6 +74,10 @@ impl ViewState {
                     self.toggled.insert(*lane);
                 }
             }
+            Command::ShowLane(lane) => {
+                let before = self.lane_shown.map_or(0, |(_, times)| times);
+                self.lane_shown = Some((*lane, before.wrapping_add(1)));
+            }
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
@@ -92,12 +97,19 @@ impl ViewState {
             Command::NoteBookmark(at, note) => self.note_bookmark(*at, note),
             Command::DeleteBookmark(at) => self.delete_bookmark(*at),
             Command::SetAxis(axis) => self.axis = *axis,
+            Command::ShowPanel(Panel::Search) | Command::OpenSearch => self.open_search(),
             Command::ShowPanel(panel) => {
                 if self.panel != Panel::Selection {
                     self.panel_before = self.panel;
                 }
                 self.panel = *panel;
             }
+            Command::CloseSearch => self.close_search(),
+            Command::SetQuery(query) => self.set_query(query),
+            Command::SetScope(scope) => self.search.scope = *scope,
+            Command::NextHit => self.step_hit(true, workspace),
+            Command::PreviousHit => self.step_hit(false, workspace),
+            Command::ShowHit(number) => self.show_hit(*number, workspace),
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)
             | Command::OpenDialog
@@ -127,6 +139,8 @@ impl ViewState {
             | Command::SetScale(_)
             | Command::ToggleSidePanel
             | Command::ToggleDetails
+            | Command::TogglePalette
+            | Command::Recall(_)
             | Command::Quit => return false,
         }
         true
@@ -138,6 +152,11 @@ impl ViewState {
             self.history.record(self.viewport, how);
             self.viewport = to;
         }
+    }
+
+    /// Whether an item or a span is selected.
+    pub fn has_selection(&self) -> bool {
+        self.selected.is_some() || self.selected_span.is_some()
     }
 
     fn show_selection(&mut self, workspace: &Workspace) {
@@ -284,7 +303,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
     use crate::trace::testing::Fixture;
-    use crate::view::{LaneKey, Panel, Theme};
+    use crate::view::{LaneKey, Theme};
     use std::sync::Arc;
 
     const RANK: RankId = RankId { doc: 0, rank: 0 };

@@ -1,5 +1,6 @@
 //! Everything that can change what the window shows.
 
+use super::search::{Query, Scope};
 use super::{Axis, Item, Kin, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
@@ -50,6 +51,8 @@ pub enum Command {
     ChooseRank(RankId),
     /// Expands a collapsed lane or collapses an expanded one.
     ToggleLane(LaneKey),
+    /// Scrolls to a lane.
+    ShowLane(LaneKey),
     /// Switches idle and exposed marks.
     ToggleMarks,
     /// Switches NVTX rows.
@@ -78,6 +81,20 @@ pub enum Command {
     ShowPanel(Panel),
     /// Chooses the colours.
     SetTheme(Theme),
+    /// Shows the search and puts the keyboard into its field.
+    OpenSearch,
+    /// Hides the search and its marks.
+    CloseSearch,
+    /// Searches for this.
+    SetQuery(Query),
+    /// Chooses where hits count.
+    SetScope(Scope),
+    /// Goes to the next hit.
+    NextHit,
+    /// Goes to the previous hit.
+    PreviousHit,
+    /// Goes to this hit, by its number in the list.
+    ShowHit(usize),
     /// Opens files beside what is open.
     Open(Vec<PathBuf>),
     /// Shows the file dialog.
@@ -135,6 +152,10 @@ pub enum Command {
     ToggleSidePanel,
     /// Shows or hides the details panel.
     ToggleDetails,
+    /// Shows or hides the list of all commands.
+    TogglePalette,
+    /// Puts a command, by its name, first in that list.
+    Recall(String),
     /// Ends the program.
     Quit,
 }

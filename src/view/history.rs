@@ -11,6 +11,8 @@ pub enum Move {
     Zoom,
     /// A jump: always an entry of its own.
     Jump,
+    /// A step from hit to hit of a search: every such step that follows belongs to the same entry.
+    Hit,
 }
 
 /// Views to go back and forward to.
@@ -94,6 +96,15 @@ mod tests {
         assert_eq!(history.back(view(2)), Some(view(0)));
         assert_eq!(history.back(view(0)), None);
         assert_eq!(history.forward(view(0)), Some(view(2)));
+    }
+
+    #[test]
+    fn going_through_hits_is_one_entry() {
+        let mut history = History::default();
+        history.record(view(0), Move::Jump);
+        history.record(view(1), Move::Hit);
+        history.record(view(2), Move::Hit);
+        assert_eq!(history.back(view(3)), Some(view(1)));
     }
 
     #[test]

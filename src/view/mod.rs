@@ -4,12 +4,15 @@
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
 mod apply;
+pub mod available;
 mod axis;
 pub mod bookmark;
 mod command;
+pub mod fuzzy;
 mod history;
 mod neighbour;
 mod same_name;
+pub mod search;
 pub mod shortcuts;
 mod state;
 mod viewport;

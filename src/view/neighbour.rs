@@ -1,7 +1,7 @@
 //! From a selected item to the one before or after it: along its lane, or among those of its name.
 
 use super::{Item, OpLane, RankId, Viewport, Workspace};
-use crate::analysis::{Attribution, Class, Classes};
+use crate::analysis::{Attribution, Classes};
 use crate::trace::{NameId, OpTable, Trace};
 use crate::units::Span;
 
@@ -25,17 +25,6 @@ pub enum Kin {
 
 /// Share of the view that stays free beside an item that was brought into sight.
 const ROOM: f64 = 0.08;
-
-impl OpLane {
-    /// Lane of an operation of `class`.
-    pub const fn of(class: Class) -> Self {
-        match class {
-            Class::Communication(_) => Self::Communication,
-            Class::Copy => Self::Copies,
-            Class::Compute(_) | Class::Fused(_) | Class::Graph => Self::Compute,
-        }
-    }
-}
 
 impl Item {
     /// The item beside this one; `None` at the end of its row and for items that are not there.

@@ -52,6 +52,8 @@ pub fn text_of(command: &Command) -> String {
 pub enum Group {
     /// Moving through time.
     Navigate,
+    /// Searching.
+    Search,
     /// Selecting.
     Select,
     /// What is drawn.
@@ -62,18 +64,27 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help window.
-    pub const ALL: [Self; 4] = [Self::Navigate, Self::Select, Self::Show, Self::Window];
+    pub const ALL: [Self; 5] = [Self::Navigate, Self::Search, Self::Select, Self::Show, Self::Window];
 
     /// Heading.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Navigate => "Navigate",
+            Self::Search => "Search",
             Self::Select => "Select",
             Self::Show => "Show",
             Self::Window => "Files and window",
         }
     }
 }
+
+/// What keys do while a certain field is typed into, for the help window: (group, key, what it does).
+pub const IN_FIELDS: [(Group, &str, &str); 4] = [
+    (Group::Search, "Enter, Shift+Enter", "Next and previous hit, in the search field"),
+    (Group::Search, "Escape", "Close the search, in its field or with nothing selected"),
+    (Group::Window, "Up, Down, Enter", "Choose and run, in the list of all commands"),
+    (Group::Window, "Escape", "Close what lies on top"),
+];
 
 /// What one or several keys do.
 #[derive(Debug, Clone, Copy)]
@@ -253,6 +264,19 @@ pub const SHORTCUTS: &[Shortcut] = &[
         commands: |_, _| vec![Command::AddBookmark],
     },
     Shortcut {
+        chords: &[command("F")],
+        group: Group::Search,
+        help: "Search…",
+        commands: |_, _| vec![Command::OpenSearch],
+    },
+    Shortcut { chords: &[key("F3")], group: Group::Search, help: "Next hit", commands: |_, _| vec![Command::NextHit] },
+    Shortcut {
+        chords: &[shift("F3")],
+        group: Group::Search,
+        help: "Previous hit",
+        commands: |_, _| vec![Command::PreviousHit],
+    },
+    Shortcut {
         chords: &[key("Escape")],
         group: Group::Select,
         help: "Clear the selection",
@@ -290,6 +314,12 @@ pub const SHORTCUTS: &[Shortcut] = &[
         commands: |_, _| vec![Command::CloseAll],
     },
     Shortcut { chords: &[command("Q")], group: Group::Window, help: "Quit", commands: |_, _| vec![Command::Quit] },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("P") }],
+        group: Group::Window,
+        help: "All commands…",
+        commands: |_, _| vec![Command::TogglePalette],
+    },
     Shortcut {
         chords: &[key("?"), shift("?"), key("F1")],
         group: Group::Window,

@@ -1,7 +1,8 @@
 //! Everything the view remembers between frames.
 
+use super::search::Search;
 use super::{Axis, Bookmark, History, RankId, Viewport};
-use crate::analysis::Attribution;
+use crate::analysis::{Attribution, Class};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,29 @@ pub enum OpLane {
     Communication,
     /// Copies and fills.
     Copies,
+}
+
+impl OpLane {
+    /// The three lanes from top to bottom.
+    pub const ALL: [Self; 3] = [Self::Compute, Self::Communication, Self::Copies];
+
+    /// Lane of an operation of `class`.
+    pub const fn of(class: Class) -> Self {
+        match class {
+            Class::Communication(_) => Self::Communication,
+            Class::Copy => Self::Copies,
+            Class::Compute(_) | Class::Fused(_) | Class::Graph => Self::Compute,
+        }
+    }
+
+    /// Its key for `rank`.
+    pub const fn key(self, rank: RankId) -> LaneKey {
+        match self {
+            Self::Compute => LaneKey::Compute(rank),
+            Self::Communication => LaneKey::Communication(rank),
+            Self::Copies => LaneKey::Copies(rank),
+        }
+    }
 }
 
 /// A lane of the timeline.
@@ -131,6 +155,8 @@ pub enum Panel {
     Selection,
     /// Bookmarks and notes.
     Bookmarks,
+    /// What a search found.
+    Search,
 }
 
 /// Everything the view remembers between frames.
@@ -150,6 +176,8 @@ pub struct ViewState {
     pub selected: Option<Item>,
     /// How often the selected item was asked to be brought into sight.
     pub reveals: u32,
+    /// The lane that was asked to be scrolled to, and how often any was.
+    pub lane_shown: Option<(LaneKey, u32)>,
     /// Selected span in axis time.
     pub selected_span: Option<Span>,
     /// Rank that the side panel speaks about.
@@ -172,4 +200,6 @@ pub struct ViewState {
     pub panel: Panel,
     /// The tab that clearing the selected span goes back to.
     pub panel_before: Panel,
+    /// What is searched for, and what was found.
+    pub search: Search,
 }

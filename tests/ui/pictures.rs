@@ -10,13 +10,13 @@ fn workspace(ranks: usize) -> Workspace {
     Workspace::new((0..ranks).map(|rank| job::opened(rank, 12)))
 }
 
-fn cut(image: &Image, left: usize, top: usize, width: usize, height: usize) -> image::RgbaImage {
+pub fn cut(image: &Image, left: usize, top: usize, width: usize, height: usize) -> image::RgbaImage {
     image::RgbaImage::from_fn(width as u32, height as u32, |x, y| {
         image::Rgba(image.pixel(left + x as usize, top + y as usize).unwrap())
     })
 }
 
-fn compare(image: &image::RgbaImage, name: &str) {
+pub fn compare(image: &image::RgbaImage, name: &str) {
     let options = SnapshotOptions::new().threshold(0.0).output_path("tests/ui/snapshots");
     image_snapshot_options(image, name, &options);
 }

@@ -34,6 +34,8 @@ pub struct Row {
     pub note: String,
     /// What a click does, in words; empty when it does nothing.
     pub action: String,
+    /// Whether it is the one that was chosen.
+    pub selected: bool,
 }
 
 /// A table.
@@ -86,6 +88,7 @@ impl Grid<'_> {
                 body.rows(ROW_PT, count, |mut line| {
                     let at = line.index();
                     let row = row(at);
+                    line.set_selected(row.selected);
                     line.col(|ui| {
                         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                             ui.add(Label::new(RichText::new(&row.name).small()).truncate().selectable(false));

@@ -250,6 +250,7 @@ fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, out:
                 base_name(trace.name(sync.name)).to_owned(),
             ],
             note: if op.is_none() { "Everything had ended before the call began.".to_owned() } else { String::new() },
+            selected: false,
         }
     });
     if let Some(sync) = clicked.and_then(|at| launches.syncs.get(at)) {

@@ -9,6 +9,7 @@ pub mod guide;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
+pub mod search;
 pub mod selection;
 
 use super::cx::Cx;
@@ -37,6 +38,7 @@ pub struct PanelCaches {
     pub selection: selection::SelectionCache,
     /// The panel of that name.
     pub bookmarks: bookmarks::BookmarksCache,
+    pub search: search::SearchCache,
 }
 
 /// Draws `panel`, when it is one of these; false otherwise.
@@ -45,6 +47,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
     match panel {
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
+        Panel::Search => search::show(ui, cx, &mut caches.search, out),
         Panel::Findings
         | Panel::Communication
         | Panel::Launches

@@ -1,0 +1,81 @@
+//! When a command does something: the one place that menus, buttons and the list of commands ask.
+
+use super::search::Scope;
+use super::{Command, ViewState, Workspace};
+
+const NO_FILE: &str = "No file is open";
+const NO_STEPS: &str = "The chosen rank has no steps";
+const NOTHING_SELECTED: &str = "Nothing is selected";
+
+/// Why `command` would do nothing now; `None` when it does something.
+pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Option<&'static str> {
+    let because = |holds: bool, reason| holds.then_some(reason);
+    let no_file = because(workspace.docs.is_empty(), NO_FILE);
+    match command {
+        Command::ShowSelection | Command::Select(None) | Command::SelectSpan(None) => {
+            no_file.or(because(!view.has_selection(), NOTHING_SELECTED))
+        }
+        Command::Back => no_file.or(because(!view.history.can_go_back(), "There is no view before this one")),
+        Command::Forward => no_file.or(because(!view.history.can_go_forward(), "There is no view after this one")),
+        Command::PreviousStep | Command::NextStep => no_file.or(because(!has_steps(view, workspace), NO_STEPS)),
+        Command::NextHit | Command::PreviousHit => {
+            let none = view.hits().is_some_and(|hits| hits.is_empty());
+            let empty = because(view.search.query.text.is_empty(), "Nothing is searched for");
+            no_file.or(empty).or(because(none, "Nothing was found"))
+        }
+        Command::SetScope(Scope::Selected) => no_file.or(because(view.selected_span.is_none(), "No span is selected")),
+        Command::CloseSearch => because(!view.search.open, "Nothing is searched for"),
+        Command::PanBy(_)
+        | Command::ZoomAt { .. }
+        | Command::Show(_)
+        | Command::ShowAll
+        | Command::ScrollBy(_)
+        | Command::OpenSearch
+        | Command::SetScope(_)
+        | Command::SetQuery(_)
+        | Command::ShowPanel(_)
+        | Command::SavePicture
+        | Command::SaveReport
+        | Command::CloseAll => no_file,
+        _ => None,
+    }
+}
+
+fn has_steps(view: &ViewState, workspace: &Workspace) -> bool {
+    let numbers = view.rank.and_then(|rank| workspace.docs.get(rank.doc)?.analysis.ranks.get(rank.rank));
+    numbers.and_then(|numbers| numbers.steps.as_ref()).is_some_and(|steps| !steps.steps.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+    use crate::units::Span;
+    use crate::view::Item;
+    use std::sync::Arc;
+
+    #[test]
+    fn reasons_come_and_go_with_the_state() {
+        let empty = Workspace::default();
+        let mut view = ViewState::open(&empty);
+        for command in [Command::ShowAll, Command::Back, Command::NextStep, Command::NextHit, Command::OpenSearch] {
+            assert_eq!(why_not(&command, &view, &empty), Some(NO_FILE), "{command:?}");
+        }
+        assert_eq!(why_not(&Command::OpenDialog, &view, &empty), None);
+
+        let trace = Arc::new(Fixture::new().kernel("gemm", 7, 0, 900).build());
+        let analysis = Arc::new(analyze(&trace, &Params::default()));
+        let open = Workspace::new([(trace, analysis)]);
+        view = ViewState::open(&open);
+        assert_eq!(why_not(&Command::ShowAll, &view, &open), None);
+        assert_eq!(why_not(&Command::NextStep, &view, &open), Some(NO_STEPS));
+        assert_eq!(why_not(&Command::ShowSelection, &view, &open), Some(NOTHING_SELECTED));
+        view.apply(&Command::Select(Some(Item::Op(view.rank.unwrap(), 0))), &open);
+        assert_eq!(why_not(&Command::ShowSelection, &view, &open), None);
+        assert!(why_not(&Command::Back, &view, &open).is_some());
+        view.apply(&Command::Show(Span::new(10, 50)), &open);
+        assert_eq!(why_not(&Command::Back, &view, &open), None);
+        assert!(why_not(&Command::Forward, &view, &open).is_some());
+    }
+}
