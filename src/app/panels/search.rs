@@ -70,7 +70,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut SearchCache, out: &mut Vec<Com
     }
     if search.error.is_some() {
         cache.shown = None;
-        ui.add(Label::new(RichText::new("The regular expression is not complete.").weak()).wrap());
+        ui.add(
+            Label::new(RichText::new("Nothing is searched for: the regular expression is not valid.").weak()).wrap(),
+        );
         instead(ui, &search.query, search.scope, out);
         return;
     }
