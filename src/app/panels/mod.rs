@@ -38,6 +38,7 @@ pub struct PanelCaches {
     pub selection: selection::SelectionCache,
     /// The panel of that name.
     pub bookmarks: bookmarks::BookmarksCache,
+    /// The panel of that name.
     pub search: search::SearchCache,
 }
 
