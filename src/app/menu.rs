@@ -121,10 +121,11 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 10] = [
+pub const PANELS: [(Panel, &str); 11] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
+    (Panel::Kernels, "Kernels"),
     (Panel::Gaps, "Gaps"),
     (Panel::Communication, "Comm"),
     (Panel::Ranges, "Ranges"),

@@ -41,6 +41,7 @@ mod testing;
 mod tests;
 
 pub use cache::Cache;
+pub use ink::Ink;
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};

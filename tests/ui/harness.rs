@@ -164,6 +164,23 @@ impl Driven {
         self.settle();
     }
 
+    /// The text that comes on the clipboard by what `act` asks for, in the next frame or the one after it.
+    pub fn copied(&mut self, act: impl FnOnce(&Self)) -> String {
+        act(self);
+        for _ in 0..4 {
+            self.harness.step();
+            let commands = &self.harness.output().platform_output.commands;
+            let text = commands.iter().find_map(|command| match command {
+                egui::OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            });
+            if let Some(text) = text {
+                return text;
+            }
+        }
+        panic!("nothing was copied")
+    }
+
     pub fn press(&mut self, key: egui::Key) {
         self.harness.key_press(key);
         self.settle();

@@ -7,6 +7,7 @@ mod gaps;
 mod guide;
 mod harness;
 mod job;
+mod kernels;
 mod loading;
 mod mfu;
 mod minimap;

@@ -3,11 +3,13 @@
 pub mod comm;
 pub mod findings;
 pub mod gaps;
-mod grid;
+pub mod grid;
 pub mod guide;
+pub mod kernels;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
+pub mod sheet;
 
 use super::cx::Cx;
 use crate::units::Span;
@@ -19,6 +21,8 @@ use egui::{ScrollArea, Ui};
 pub struct PanelCaches {
     /// The panel of that name.
     pub findings: findings::FindingsCache,
+    /// The panel of that name.
+    pub kernels: kernels::KernelsCache,
     /// The panel of that name.
     pub gaps: gaps::GapsCache,
     /// The panel of that name.
@@ -37,6 +41,7 @@ pub struct PanelCaches {
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, out: &mut Vec<Command>) -> bool {
     // Panels with long tables scroll by themselves and take what room there is.
     match panel {
+        Panel::Kernels => kernels::show(ui, cx, &mut caches.kernels, out),
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
         Panel::Findings | Panel::Communication | Panel::Launches | Panel::Mfu | Panel::Guide => {
