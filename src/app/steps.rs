@@ -73,7 +73,9 @@ fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Ro
             name: step.name.clone(),
             number: Some(at as f64),
             cells: cells(step),
-            note: Part::ALL.map(|part| format!("{} {}", part.text(), format::duration(part.of(&step.parts)))).join("\n"),
+            note: Part::ALL
+                .map(|part| format!("{} {}", part.text(), format::duration(part.of(&step.parts))))
+                .join("\n"),
             action: format!("Show {}", step.name),
             swatch: Some(step_color(step, cx.palette)),
             selected: current == Some(at),

@@ -16,4 +16,5 @@ mod pictures;
 mod ranges;
 mod screens;
 mod shortcuts;
+mod tables;
 mod traffic;

@@ -2,7 +2,7 @@
 //!
 //! Everything was computed when the file was opened; a frame lays out the visible rows only.
 
-use super::grid::{Column, Grid, Shown, column, filter_bar, heading, remark};
+use super::grid::{Column, Grid, Shown, at, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{CommSums, Communication, Limit, Part};
 use crate::app::cx::{Chosen, Cx};
@@ -54,7 +54,7 @@ const SUMS: [Column; 12] = [
 ];
 
 const EXPOSED: [Column; 4] = [
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Stream", 48.0, "Stream of the kernel that ran for most of it."),
     column("Bytes", 66.0, "Bytes that this kernel moved, when known."),
     column("Kernel", 150.0, "The communication kernel that ran for most of it."),
@@ -62,7 +62,7 @@ const EXPOSED: [Column; 4] = [
 
 const OUTLIERS: [Column; 5] = [
     column("Usual", 60.0, "Median of kernels of the same kind and size, or of the same name while sizes are unknown."),
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Bytes", 66.0, "Bytes that it moved, when known."),
     column("Kernel", 150.0, "Its name."),
     column("Why", 220.0, "Why it stands out."),

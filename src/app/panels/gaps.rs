@@ -3,7 +3,7 @@
 //! The list is made when the rank, the filter or the order changes: one pass over the gaps and a sort of what is kept.
 //! Only the rows in sight are laid out.
 
-use super::grid::{Column, Grid, Shown, column, filter_bar};
+use super::grid::{Column, Grid, Shown, at, column, filter_bar};
 use super::sheet::{Cell, Filter, Key, Row, Rows, Sheet};
 use crate::analysis::{Cause, GapReport, GapSum, Idle};
 use crate::app::causes;
@@ -17,7 +17,7 @@ use egui::{ComboBox, DragValue, Label, RichText, Role, Sense, Ui, WidgetInfo, ve
 /// Columns of the list behind the cause.
 const COLUMNS: [Column; 3] = [
     column("Length", 68.0, "How long nothing ran on the GPU."),
-    column("Start", 72.0, "Since the first event of the capture."),
+    at("Start", 72.0, "Since the first event of the capture."),
     column("Step", 52.0, "The step that owns the time at which the gap begins."),
 ];
 
@@ -193,7 +193,9 @@ impl Rows for Gaps<'_> {
             0 => Key::Text(cause.text().to_lowercase()),
             1 => Key::Number(span.len_ns() as f64),
             2 => Key::Number(span.start_ns as f64),
-            _ => Key::Number(self.chosen.steps().and_then(|steps| steps.at(span.start_ns)).map_or(f64::NAN, |at| at as f64)),
+            _ => Key::Number(
+                self.chosen.steps().and_then(|steps| steps.at(span.start_ns)).map_or(f64::NAN, |at| at as f64),
+            ),
         }
     }
 

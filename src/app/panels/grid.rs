@@ -31,6 +31,8 @@ pub struct Column {
     pub tip: &'static str,
     /// Width that its numbers need.
     pub width_pt: f32,
+    /// Sorted with the smallest first, as times are.
+    pub ascending: bool,
 }
 
 /// A table.
@@ -151,8 +153,9 @@ impl Grid<'_> {
                 });
             });
             if let Some(column) = sort {
-                // Names and words are first wanted in order.
-                let words = column == 0 || (rows.count() > 0 && matches!(rows.key(0, column), Key::Text(_)));
+                // Names, times and words are first wanted in order.
+                let given = column.checked_sub(1).and_then(|at| columns.get(at)).is_none_or(|column| column.ascending);
+                let words = given || (rows.count() > 0 && matches!(rows.key(0, column), Key::Text(_)));
                 sheet.sort_by(column, words);
             }
         });
@@ -311,7 +314,12 @@ pub fn filter_bar(
 
 /// A column.
 pub const fn column(name: &'static str, width_pt: f32, tip: &'static str) -> Column {
-    Column { name, tip, width_pt }
+    Column { name, tip, width_pt, ascending: false }
+}
+
+/// A column of places in time, which are first wanted in order.
+pub const fn at(name: &'static str, width_pt: f32, tip: &'static str) -> Column {
+    Column { ascending: true, ..column(name, width_pt, tip) }
 }
 
 /// A heading with its definition as a tooltip.

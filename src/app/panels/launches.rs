@@ -5,7 +5,7 @@
 
 mod plots;
 
-use super::grid::{Column, Grid, Shown, column, filter_bar, heading, remark};
+use super::grid::{Column, Grid, Shown, at, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, Limit, Spread, base_name};
 use crate::app::cx::{Chosen, Cx};
@@ -72,7 +72,7 @@ const CALLS: [Column; 4] = [
 ];
 
 const WAITS: [Column; 4] = [
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Last to end", 110.0, "The last operation it waited for that ended before the call returned."),
     column("Waited for", 96.0, "What the call waits for."),
     column("Call", 150.0, "The function."),
