@@ -35,6 +35,7 @@ pub mod settings;
 pub mod state;
 mod status;
 mod step_chart;
+mod step_stack;
 mod steps;
 mod still_plot;
 mod store;
@@ -49,4 +50,10 @@ pub use opener::FileOpener;
 pub use run::{AppOptions, RunError, run};
 pub use window::Window;
 
+use crate::view::Panel;
 use state::file_name;
+
+/// The tabs of the side panel with their names.
+pub fn panel_names() -> impl Iterator<Item = (Panel, &'static str)> {
+    menu::PANELS.into_iter()
+}

@@ -1,7 +1,7 @@
 //! The steps tab: every step of the chosen rank with its window and its five parts. A click shows the step.
 
 use super::cx::{Chosen, Cx};
-use super::panels::grid::{Column, Grid, Shown, column, filter_bar};
+use super::panels::grid::{Column, Grid, NAME_PT, Shown, column, filter_bar};
 use super::panels::sheet::{Cell, Filter, Placed, Row, Rows, Sheet};
 use super::step_chart;
 use crate::analysis::{Part, Step, Steps};
@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     let selection = chosen.selection(cx);
     let copied = filter_bar(ui, &mut table.filter, "steps", selection, true);
     let rows = rows(cx, &chosen, steps);
-    let grid = Grid { id: "steps", name: "Step", columns: &COLUMNS, tall: true };
+    let grid = Grid { id: "steps", name: "Step", columns: &COLUMNS, tall: true, name_pt: NAME_PT };
     let shown = Shown { token: chosen.token(cx), filter: &table.filter, selection, copy: copied.as_ref() };
     if let Some(at) = grid.show(ui, &mut table.sheet, shown, &rows) {
         out.push(Command::ShowStep(chosen.id, at as u32));

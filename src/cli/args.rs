@@ -166,6 +166,9 @@ pub struct Render {
     /// Show this span, as times since the first event: 10ms..25.5ms.
     #[arg(long, value_name = "A..B")]
     pub span: Option<String>,
+    /// Tab of the side panel that is shown, by its name: overview, steps, kernels, ...
+    #[arg(long, value_name = "NAME")]
+    pub panel: Option<String>,
     /// Size in pixels.
     #[arg(long, value_name = "WxH", default_value = "1920x1080")]
     pub size: String,

@@ -4,11 +4,12 @@ use super::args::{Render, ThemeName};
 use super::load::{Loaded, load};
 use super::run::CliError;
 use super::span::{no_step, parse_span};
+use crate::app::panel_names;
 use crate::app::picture::{PictureOptions, render as draw};
 use crate::format;
 use crate::raster::png;
 use crate::sim::Demo;
-use crate::view::{Command, Theme, ViewState, Workspace};
+use crate::view::{Command, Panel, Theme, ViewState, Workspace};
 use std::path::Path;
 
 /// Largest side of a picture in pixels.
@@ -22,11 +23,12 @@ pub(super) struct Picture {
     pub theme: Theme,
     pub step: Option<i64>,
     pub span: Option<String>,
+    pub panel: Panel,
 }
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None }
+        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None, panel: Panel::default() }
     }
 }
 
@@ -41,6 +43,7 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
         },
         step: options.step,
         span: options.span.clone(),
+        panel: options.panel.as_deref().map_or(Ok(Panel::default()), panel_of)?,
     };
     if !(0.5..=4.0).contains(&picture.scale) {
         return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
@@ -63,7 +66,7 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
 pub(super) fn write(loaded: &[Loaded], picture: &Picture, path: &Path) -> Result<(), CliError> {
     let workspace = Workspace::new(loaded.iter().map(|l| (l.trace.clone(), l.analysis.clone())));
     let mut state = ViewState::open(&workspace);
-    state.theme = picture.theme;
+    (state.theme, state.panel) = (picture.theme, picture.panel);
     for command in shown(&workspace, picture)? {
         state.apply(&command, &workspace);
     }
@@ -96,6 +99,15 @@ fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliEr
         return Err(CliError::Usage(format!("--span {text} lies outside the capture, which is {len} long")));
     }
     Ok(vec![Command::Show(span)])
+}
+
+/// The panel of this name, whatever its case.
+fn panel_of(name: &str) -> Result<Panel, CliError> {
+    let found = panel_names().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(panel, _)| panel);
+    found.ok_or_else(|| {
+        let known: Vec<String> = panel_names().map(|(_, name)| name.to_lowercase()).collect();
+        CliError::Usage(format!("--panel {name} is no panel: the panels are {}", known.join(", ")))
+    })
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), CliError> {

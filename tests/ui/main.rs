@@ -16,5 +16,6 @@ mod pictures;
 mod ranges;
 mod screens;
 mod shortcuts;
+mod stack;
 mod tables;
 mod traffic;

@@ -2,7 +2,7 @@
 //!
 //! Everything was computed when the file was opened; a frame lays out the visible rows only.
 
-use super::grid::{Column, Grid, Shown, at, column, filter_bar, heading, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{CommSums, Communication, Limit, Part};
 use crate::app::cx::{Chosen, Cx};
@@ -98,7 +98,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut CommunicationCache, out: &mut 
 }
 
 fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, sheets: &mut [Sheet; 3], shown: Shown<'_>) {
-    let grid = |id, name| Grid { id, name, columns: &SUMS, tall: false };
+    let grid = |id, name| Grid { id, name, columns: &SUMS, tall: false, name_pt: NAME_PT };
     let [kinds, streams, communicators] = sheets;
     let rows = List::new(comm.by_kind.len(), |at| {
         comm.by_kind.get(at).map_or_else(Row::default, |(kind, sums)| row(kind.text().to_owned(), sums))
@@ -203,7 +203,7 @@ fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked<
         }
     };
     let rows = Placed::new(comm.exposed.len(), row, |at| comm.exposed.get(at).map(|exposed| exposed.span));
-    let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED, tall: false };
+    let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED, tall: false, name_pt: NAME_PT };
     let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(exposed) = clicked.and_then(|at| comm.exposed.get(at)) {
         go_to(chosen, exposed.op, exposed.span, out);
@@ -243,7 +243,7 @@ fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked
         (op < chosen.rank.ops.len()).then(|| chosen.rank.ops.span(op))
     };
     let rows = Placed::new(comm.outliers.len(), row, span);
-    let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS, tall: false };
+    let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS, tall: false, name_pt: NAME_PT };
     let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(outlier) = clicked.and_then(|at| comm.outliers.get(at)) {
         go_to(chosen, outlier.op, chosen.rank.ops.span(outlier.op as usize), out);

@@ -3,7 +3,7 @@
 //! The list is made when the rank, the filter or the order changes: one pass over the gaps and a sort of what is kept.
 //! Only the rows in sight are laid out.
 
-use super::grid::{Column, Grid, Shown, at, column, filter_bar};
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar};
 use super::sheet::{Cell, Filter, Key, Row, Rows, Sheet};
 use crate::analysis::{Cause, GapReport, GapSum, Idle};
 use crate::app::causes;
@@ -136,7 +136,7 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, ou
         return;
     }
     let rows = Gaps { cx, chosen, gaps: &cache.rows };
-    let grid = Grid { id: "gaps", name: "Cause", columns: &COLUMNS, tall: true };
+    let grid = Grid { id: "gaps", name: "Cause", columns: &COLUMNS, tall: true, name_pt: NAME_PT };
     let shown = Shown { token: cache.made, filter: &cache.filter, selection, copy: copied.as_ref() };
     if let Some(gap) = grid.show(ui, &mut cache.sheet, shown, &rows).and_then(|at| rows.gaps.get(at)) {
         out.push(Command::Select(Some(Item::Idle(chosen.id, *gap))));

@@ -13,12 +13,14 @@ use std::cell::RefCell;
 
 const ROW_PT: f32 = 20.0;
 const GAP_PT: f32 = 6.0;
-/// Least width of the names.
-const NAME_PT: f32 = 84.0;
+/// Least width of most names.
+pub const NAME_PT: f32 = 84.0;
 /// Rows of a long list that are seen at once.
 const MOST_ROWS: usize = 12;
 /// Rows of a page: places further down a list would lose precision.
 const PAGE: usize = 100_000;
+/// Width of a letter of the small font, on the safe side.
+const LETTER_PT: f32 = 6.4;
 /// Widest tooltip.
 const TIP_PT: f32 = 480.0;
 
@@ -46,6 +48,8 @@ pub struct Grid<'a> {
     pub columns: &'a [Column],
     /// Takes all the height there is.
     pub tall: bool,
+    /// Least width of the names.
+    pub name_pt: f32,
 }
 
 /// What decides which rows are shown.
@@ -109,7 +113,7 @@ impl Grid<'_> {
                     .min_scrolled_height(height_pt)
                     .max_scroll_height(height_pt)
             };
-            table = table.column(Place::remainder().at_least(NAME_PT).clip(true));
+            table = table.column(Place::remainder().at_least(self.name_pt).clip(true));
             for column in columns {
                 table = table.column(Place::exact(column.width_pt).clip(true));
             }
@@ -190,7 +194,7 @@ impl Grid<'_> {
 
     /// How many columns fit beside the names.
     fn fitting(&self, room_pt: f32) -> usize {
-        let mut left_pt = room_pt - NAME_PT;
+        let mut left_pt = room_pt - self.name_pt;
         let fits = |column: &&Column| {
             left_pt -= column.width_pt + GAP_PT;
             left_pt >= 0.0
@@ -249,8 +253,22 @@ fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
             let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
             ui.painter().rect_filled(rect, 2.0, color);
         }
-        ui.add(Label::new(RichText::new(&row.name).small()).truncate().selectable(false));
+        let fitting = (ui.available_width() / LETTER_PT) as usize;
+        let name = if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting) };
+        ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
     });
+}
+
+/// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.
+fn elided(name: &str, most: usize) -> Cow<'_, str> {
+    let letters = name.chars().count();
+    if letters <= most || most < 8 {
+        return Cow::Borrowed(name);
+    }
+    let (head, tail) = (most.div_ceil(2) - 1, most / 2);
+    let start: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(letters - tail).collect();
+    Cow::Owned(format!("{start}…{end}"))
 }
 
 /// Which way the rows are sorted, when it is by this column.
@@ -341,9 +359,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(elided("ampere_gemm_128x64_nt", 12), "amper…64_nt".replace("64_nt", "x64_nt"));
+        assert_eq!((elided("short", 12), elided("anything long", 3)), ("short".into(), "anything long".into()));
+    }
+
+    #[test]
     fn columns_that_do_not_fit_are_left_out_from_the_end() {
         let columns = [column("a", 50.0, ""), column("b", 60.0, ""), column("c", 10.0, "")];
-        let grid = Grid { id: "t", name: "n", columns: &columns, tall: false };
+        let grid = Grid { id: "t", name: "n", columns: &columns, tall: false, name_pt: NAME_PT };
         let fitting = |pt: f32| grid.fitting(NAME_PT + pt);
         assert_eq!((fitting(55.0), fitting(56.0), fitting(121.0), fitting(138.0)), (0, 1, 1, 3));
     }

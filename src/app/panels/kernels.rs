@@ -113,7 +113,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut KernelsCache, out: &mut Vec<Co
         ui.label(RichText::new("No kernel ran in it.").weak());
         return;
     }
-    let grid = Grid { id: "kernels", name: "Kernel", columns: &COLUMNS, tall: true };
+    let grid = Grid { id: "kernels", name: "Kernel", columns: &COLUMNS, tall: true, name_pt: 132.0 };
     let shown = Shown { token, filter: &cache.filter, selection: None, copy: copied.as_ref() };
     let clicked = grid.show(ui, &mut cache.sheet, shown, &rows);
     if let Some(op) = clicked.and_then(|at| rows.longest(at)) {

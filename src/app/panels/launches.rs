@@ -5,7 +5,7 @@
 
 mod plots;
 
-use super::grid::{Column, Grid, Shown, at, column, filter_bar, heading, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, Limit, Spread, base_name};
 use crate::app::cx::{Chosen, Cx};
@@ -210,7 +210,7 @@ fn spread(ui: &mut Ui, sums: &LaunchSums, asked: Asked<'_>) {
     });
     // Two rows that say the same of different times: nothing to filter.
     let all = Shown { filter: &Filter::default(), ..asked.1 };
-    Grid { id: "spread", name: "Time", columns: &SPREAD, tall: false }.show(ui, asked.0, all, &rows);
+    Grid { id: "spread", name: "Time", columns: &SPREAD, tall: false, name_pt: NAME_PT }.show(ui, asked.0, all, &rows);
     let text = format!(
         "{} of {}; queue depth {} on the mean, {} at most.",
         format::counted(sums.launches, "launch", "launches"),
@@ -284,7 +284,7 @@ fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, aske
         }
     };
     let rows = Placed::new(launches.syncs.len(), row, |at| launches.syncs.get(at).map(|sync| sync.span));
-    let grid = Grid { id: "waits", name: "Longest", columns: &WAITS, tall: false };
+    let grid = Grid { id: "waits", name: "Longest", columns: &WAITS, tall: false, name_pt: NAME_PT };
     let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(sync) = clicked.and_then(|at| launches.syncs.get(at)) {
         go_to(chosen, sync.call, out);
@@ -302,7 +302,7 @@ fn calls(ui: &mut Ui, chosen: &Chosen<'_>, calls: &[ApiCallSum], asked: Asked<'_
             ..Row::default()
         }
     });
-    let grid = Grid { id: "calls", name: "Call", columns: &CALLS, tall: false };
+    let grid = Grid { id: "calls", name: "Call", columns: &CALLS, tall: false, name_pt: NAME_PT };
     let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(call) = clicked.and_then(|at| calls.get(at)) {
         go_to(chosen, call.longest, out);
@@ -342,7 +342,8 @@ fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, asked: Asked<'_>
             ..Row::default()
         }
     });
-    Grid { id: "small", name: "Kernel", columns: &SMALL, tall: false }.show(ui, asked.0, asked.1, &rows);
+    Grid { id: "small", name: "Kernel", columns: &SMALL, tall: false, name_pt: NAME_PT }
+        .show(ui, asked.0, asked.1, &rows);
 }
 
 /// Selects an API call and shows it with as much before and after it.
