@@ -82,6 +82,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         ui.set_width(WIDTH_PT);
         entry(ui, open, "Whole capture", Command::ShowAll, out);
         entry(ui, open && selected, "Zoom to selection", Command::ShowSelection, out);
+        entry(ui, open, "Start with the whole capture", Command::StartAnew, out);
         entry(ui, cx.view.history.can_go_back(), "Back", Command::Back, out);
         entry(ui, cx.view.history.can_go_forward(), "Forward", Command::Forward, out);
     });
@@ -94,6 +95,8 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
     choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
+    let next = format!("Move side panel (now {})", cx.settings.dock.text().to_lowercase());
+    entry(ui, open, &next, Command::MoveSidePanel, out);
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
     ui.menu_button("Panels", |ui| {

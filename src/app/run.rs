@@ -47,12 +47,12 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
         return Err(RunError::NoDisplay);
     }
     let store = Store::new(options.settings_dir);
-    let mut settings = store.read();
-    settings.theme = options.theme.unwrap_or(settings.theme);
-    let native = native_options(&settings);
+    let mut remembered = store.read();
+    remembered.settings.theme = options.theme.unwrap_or(remembered.settings.theme);
+    let native = native_options(&remembered.settings);
     let create = move |cc: &eframe::CreationContext<'_>| {
         let opener = Arc::new(FileOpener::new(options.params));
-        let mut window = Window::new(&cc.egui_ctx, opener, settings).remembering(store);
+        let mut window = Window::new(&cc.egui_ctx, opener, remembered.settings.clone()).remembering(store, remembered);
         let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
         window.start(if files.is_empty() { vec![What::Demo] } else { files });
         Ok(Box::new(window) as Box<dyn eframe::App>)

@@ -4,8 +4,9 @@
 //! files, ending the program) comes back as an [`Effect`].
 
 use super::again::{Again, is_stale};
+use super::last_views::LastViews;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
-use super::settings::{SCALES_PERCENT, Settings};
+use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::toast::Message;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings, SettingsError};
@@ -99,8 +100,12 @@ pub struct AppState {
     pub settings: Settings,
     /// A short message, shown until the next command.
     pub status: Option<Message>,
+    /// How files were looked at before.
+    pub last_views: LastViews,
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
+    /// The demo is open: nothing is remembered of it.
+    demo: bool,
     opened: Vec<Opened>,
     /// What the user said of the run in this window, in place of what came with the files.
     said: Option<Experiment>,
@@ -119,7 +124,9 @@ impl AppState {
             overlay: None,
             settings,
             status: None,
+            last_views: LastViews::default(),
             revision: 0,
+            demo: false,
             opened: Vec::new(),
             said: None,
         };
@@ -147,7 +154,9 @@ impl AppState {
             Command::Dismiss => self.dismiss(),
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
+            Command::MoveSidePanel => self.move_side_panel(),
             Command::ToggleDetails => self.settings.details = !self.settings.details,
+            Command::StartAnew => self.start_anew(),
             Command::SetExperiment(experiment) => self.describe(*experiment),
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
@@ -174,7 +183,11 @@ impl AppState {
             let failures: Vec<Failure> = batch.into_iter().filter_map(|outcome| self.finished(outcome)).collect();
             self.notices.extend(failed(&failures));
             if self.opened.len() > before {
+                self.note_views();
                 self.rebuild();
+                if before == 0 && !self.demo {
+                    self.last_views.restore(&self.workspace, &mut self.view);
+                }
             }
         }
         if let Some(anew) = self.again.poll() {
@@ -241,7 +254,9 @@ impl AppState {
                 again.push(file_name(&path));
                 continue;
             }
-            if *what != What::Demo {
+            if *what == What::Demo {
+                self.demo = true;
+            } else {
                 self.settings.opened(&path);
             }
             self.opened.push((trace, analysis));
@@ -253,13 +268,18 @@ impl AppState {
     fn rebuild(&mut self) {
         self.put_together();
         self.renew();
-        self.view = ViewState {
+        self.view = self.first_view();
+    }
+
+    /// All of what is open, with the switches as they were left.
+    fn first_view(&self) -> ViewState {
+        ViewState {
             theme: self.settings.theme,
             panel: self.settings.panel,
             marks: self.settings.marks,
             nvtx: self.settings.nvtx,
             ..ViewState::open(&self.workspace)
-        };
+        }
     }
 
     fn put_together(&mut self) {
@@ -277,9 +297,41 @@ impl AppState {
         self.again.start(&stale.cloned().collect::<Vec<Opened>>(), said);
     }
 
+    /// Remembers how the open files are looked at.
+    pub fn note_views(&mut self) {
+        if !self.demo {
+            self.last_views.note(&self.workspace, &self.view);
+        }
+    }
+
+    /// Says what was set aside of what was remembered.
+    pub fn tell_set_aside(&mut self, set_aside: &[String]) {
+        if !set_aside.is_empty() {
+            let title = "Settings that could not be read were kept under another name".to_owned();
+            let message = format!("{}\n\nThe window starts with its defaults instead.", set_aside.join("\n"));
+            self.notices.push_back(Notice { title, message, convert: None });
+        }
+    }
+
+    fn start_anew(&mut self) {
+        self.last_views.forget(&self.workspace);
+        self.view = self.first_view();
+    }
+
+    fn move_side_panel(&mut self) {
+        let at = Dock::ALL.iter().position(|dock| *dock == self.settings.dock).unwrap_or(0);
+        // A panel that is hidden is first shown where it was.
+        if self.settings.side {
+            self.settings.dock = Dock::ALL.into_iter().cycle().nth(at + 1).unwrap_or_default();
+        }
+        self.settings.side = true;
+    }
+
     fn close_all(&mut self) {
+        self.note_views();
         self.jobs.cancel();
         self.opened.clear();
+        self.demo = false;
         self.said = None;
         self.rebuild();
     }

@@ -9,7 +9,7 @@ use super::still_plot::{YAxis, bound_to_bars, still_plot};
 use crate::analysis::{Part, Step};
 use crate::format;
 use crate::view::Command;
-use egui::{Color32, Label, Rect, RichText, Role, Stroke, Ui, WidgetInfo};
+use egui::{Color32, Label, Rect, RichText, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::{Bar, BarChart, PlotPoint, PlotTransform};
 
 const HEIGHT_PT: f32 = 96.0;
@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     });
     hatched(ui, response.response.rect, &response.transform, &shown, cx.palette.exposed);
     legend(ui, cx);
-    let text = format!("Parts of {} steps as bars; click one to show its step", shown.len());
+    let text = format!("Parts of each step, {} bars; click one to show its step", shown.len());
     response.response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
     let Some(at) = response.inner.and_then(|pointer| step_under(pointer, &shown)) else { return };
     let clicked = response.response.clicked();
@@ -77,14 +77,25 @@ fn legend(ui: &mut Ui, cx: &Cx<'_>) {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.add(Label::new(RichText::new("From below:").small().weak()));
         for part in Part::ALL {
-            // One group a part, so that no line ends between a square and its name.
-            ui.horizontal(|ui| {
-                swatch(ui, cx.palette, part);
-                ui.add(Label::new(RichText::new(part.text()).small())).on_hover_text(part.definition());
-                ui.add_space(4.0);
-            });
+            named_swatch(ui, cx, part);
         }
     });
+}
+
+/// A part's square and name as one widget, so that no line ends between them.
+fn named_swatch(ui: &mut Ui, cx: &Cx<'_>, part: Part) {
+    let font = egui::FontId::proportional(super::theme::SMALL_PT);
+    let galley = ui.painter().layout_no_wrap(part.text().to_owned(), font, cx.palette.text);
+    let (rect, response) = ui.allocate_exact_size(vec2(galley.size().x + 22.0, galley.size().y), Sense::hover());
+    let square = Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
+    let painter = ui.painter_at(square);
+    painter.rect_filled(square, 2.0, color(part, cx.palette));
+    if part == Part::Exposed {
+        hatch(&painter, square, cx.palette.exposed);
+    }
+    ui.painter().galley(pos2(rect.left() + 14.0, rect.top()), galley, cx.palette.text);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, part.text()));
+    response.on_hover_text(part.definition());
 }
 
 fn told(ui: &mut Ui, cx: &Cx<'_>, step: &Step) {

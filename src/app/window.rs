@@ -7,7 +7,7 @@ use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
 use super::settings::Settings;
 use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
-use super::store::Store;
+use super::store::{Remembered, Store};
 use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
@@ -68,11 +68,20 @@ impl Window {
         window
     }
 
-    /// The same window, whose settings are kept in `store`.
+    /// The same window, with what was `remembered` from `store`, where it is kept again.
     #[must_use]
-    pub(super) fn remembering(mut self, store: Store) -> Self {
+    pub fn remembering(mut self, store: Store, remembered: Remembered) -> Self {
         self.store = store;
+        self.state.settings = remembered.settings;
+        self.state.last_views = remembered.views;
+        self.state.tell_set_aside(&remembered.set_aside);
         self
+    }
+
+    /// Writes down what is to be remembered, as it is done from time to time and at the end.
+    pub fn remember(&mut self) {
+        self.state.note_views();
+        self.store.write(&self.state.settings, &self.state.last_views);
     }
 
     /// What is open and shown.
@@ -256,7 +265,7 @@ impl eframe::App for Window {
     }
 
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
-        self.store.write(&self.state.settings);
+        self.remember();
     }
 
     fn persist_egui_memory(&self) -> bool {

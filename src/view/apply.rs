@@ -99,7 +99,9 @@ impl ViewState {
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel
+            | Command::MoveSidePanel
             | Command::ToggleDetails
+            | Command::StartAnew
             | Command::Quit => return false,
         }
         true

@@ -111,8 +111,12 @@ pub enum Command {
     SetScale(u16),
     /// Shows or hides the side panel.
     ToggleSidePanel,
+    /// Puts the side panel at its next place: left, right, below.
+    MoveSidePanel,
     /// Shows or hides the details panel.
     ToggleDetails,
+    /// Forgets how the open files were looked at and shows them as if they were opened for the first time.
+    StartAnew,
     /// Ends the program.
     Quit,
 }

@@ -6,6 +6,8 @@
 mod apply;
 mod command;
 mod history;
+mod lane_text;
+mod saved;
 pub mod shortcuts;
 mod state;
 mod viewport;
@@ -13,6 +15,7 @@ mod workspace;
 
 pub use command::Command;
 pub use history::{History, Move};
+pub use saved::{SavedView, lanes_of, restore_lanes};
 pub use state::{Item, LaneKey, OpLane, Panel, Theme, ViewState};
 pub use viewport::Viewport;
 pub use workspace::{Clock, Doc, RankId, Workspace};

@@ -185,6 +185,30 @@ pub const SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
+        chords: &[command("B")],
+        group: Group::Show,
+        help: "Side panel",
+        commands: |_, _| vec![Command::ToggleSidePanel],
+    },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("B") }],
+        group: Group::Show,
+        help: "Side panel on the left, on the right, below",
+        commands: |_, _| vec![Command::MoveSidePanel],
+    },
+    Shortcut {
+        chords: &[command("D")],
+        group: Group::Show,
+        help: "Details panel",
+        commands: |_, _| vec![Command::ToggleDetails],
+    },
+    Shortcut {
+        chords: &[command("0")],
+        group: Group::Navigate,
+        help: "Start with the whole capture, lanes as at first",
+        commands: |_, _| vec![Command::StartAnew],
+    },
+    Shortcut {
         chords: &[command("O")],
         group: Group::Window,
         help: "Open files…",

@@ -10,6 +10,7 @@ use std::time::Duration;
 use stepscope::app::Window;
 use stepscope::app::load::{OpenError, Opened, Opener, Watch, What};
 use stepscope::app::settings::Settings;
+use stepscope::app::store::{Remembered, Store};
 use stepscope::raster::Renderer;
 use stepscope::view::Command;
 
@@ -101,10 +102,20 @@ impl Driven {
 
     /// A window with nothing open and these settings.
     pub fn with_settings(width_pt: f32, height_pt: f32, settings: Settings) -> Self {
+        let folder = Store::default();
+        Self::with_store(width_pt, height_pt, folder, Remembered { settings, ..Remembered::default() })
+    }
+
+    /// A window with nothing open that keeps its settings in `store`, from which came what is `remembered`.
+    pub fn with_store(width_pt: f32, height_pt: f32, store: Store, remembered: Remembered) -> Self {
         let fake = Arc::new(Fake::default());
         let opener = Arc::clone(&fake);
         let draw = move |ui: &mut egui::Ui, window: &mut Option<Window>| {
-            let new = || Window::new(ui.ctx(), Arc::clone(&opener) as Arc<dyn Opener>, settings.clone());
+            let new = || {
+                let settings = remembered.settings.clone();
+                Window::new(ui.ctx(), Arc::clone(&opener) as Arc<dyn Opener>, settings)
+                    .remembering(store.clone(), remembered.clone())
+            };
             let window = window.get_or_insert_with(new);
             window.poll(ui.ctx());
             window.frame(ui);

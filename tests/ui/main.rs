@@ -9,6 +9,7 @@ mod harness;
 mod job;
 mod kernels;
 mod loading;
+mod memory;
 mod mfu;
 mod minimap;
 mod panels;

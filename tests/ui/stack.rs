@@ -9,7 +9,7 @@ fn a_click_on_a_bar_of_parts_shows_its_step() {
     let mut driven = Driven::empty(1400.0, 1600.0);
     driven.send(Command::OpenDemo);
     driven.wait(|window| !window.state().workspace.docs.is_empty());
-    let plot = driven.harness.get_by_label("Parts of 12 steps as bars; click one to show its step").rect();
+    let plot = driven.harness.get_by_label("Parts of each step, 12 bars; click one to show its step").rect();
     // Bars stand at whole numbers, from -0.6 to 11.6 over the width.
     let x = plot.left() + plot.width() * (7.0 + 0.6) / 12.2;
     let at = egui::pos2(x, plot.center().y);
