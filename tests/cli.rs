@@ -206,7 +206,7 @@ fn render_writes_the_same_picture_every_time() {
     let export = std::fs::read(&exports[0]).unwrap();
     let slip = stepscope(folder.path()).arg("render").arg(&exports[0]).arg("-o").arg(&exports[0]).output().unwrap();
     assert_eq!(slip.status.code(), Some(2));
-    assert!(stderr(&slip).contains("pictures are PNG files"), "{}", stderr(&slip));
+    assert!(stderr(&slip).contains("pictures are PNG or SVG files"), "{}", stderr(&slip));
     let disguised = folder.path().join("job/rank0.png");
     std::fs::rename(&exports[0], &disguised).unwrap();
     let slip = stepscope(folder.path()).arg("render").arg(&disguised).arg("-o").arg(&disguised).output().unwrap();

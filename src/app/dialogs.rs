@@ -99,6 +99,7 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .set_title("Save picture")
             .set_file_name("stepscope.png")
             .add_filter("PNG picture", &["png"])
+            .add_filter("SVG drawing", &["svg"])
             .save_file()
             .map(Command::SavePictureTo),
         PathQuestion::Settings => dialog

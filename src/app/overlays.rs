@@ -160,7 +160,9 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
         PathQuestion::Open => {
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
         }
-        PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
+        PathQuestion::Picture => {
+            ("Save picture", "Path of the picture to write; its ending decides: .png or .svg.", "Save")
+        }
         PathQuestion::Settings => ("Load settings", "Path of a settings file (TOML).", "Load"),
         PathQuestion::SaveSettings => {
             ("Save settings", "Path of the settings file to write, such as stepscope.toml beside the export.", "Save")

@@ -11,7 +11,6 @@ use super::store::{Remembered, Store};
 use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
-use crate::raster;
 use crate::report::{Capture, Form, SaveError, check_target};
 use crate::timeline::color::Palette;
 use crate::view::{Command, Theme, Workspace};
@@ -214,12 +213,9 @@ impl Window {
             theme: self.state.view.theme,
         };
         let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
-        self.in_background("Picture", move || {
-            let image = picture::render(&workspace, &view, &options);
-            match raster::png::write(&image, &path) {
-                Ok(()) => Message::done(format!("Saved {}", path.display())),
-                Err(error) => Message::refused(format!("Picture not saved: {error}")),
-            }
+        self.in_background("Picture", move || match picture::save(&workspace, &view, &options, &path) {
+            Ok(()) => Message::done(format!("Saved {}", path.display())),
+            Err(error) => Message::refused(format!("Picture not saved: {error}")),
         });
     }
 

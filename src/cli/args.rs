@@ -53,7 +53,7 @@ pub enum Command {
     /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
     #[command(after_long_help = crate::report::stats_help())]
     Stats(Stats),
-    /// Draws the window's view as a PNG, without a display.
+    /// Draws the window's view as a PNG or SVG, without a display.
     Render(Render),
     /// Simulates a training job and writes it as exports.
     Demo(Demo),
@@ -157,7 +157,7 @@ pub enum ThemeName {
 pub struct Render {
     /// Exports (.sqlite); none draws the built-in demo.
     pub exports: Vec<PathBuf>,
-    /// PNG to write.
+    /// Picture to write; its ending decides: .png, or .svg for shapes and text that stay sharp at every size.
     #[arg(short, long, value_name = "FILE", default_value = "step.png")]
     pub output: PathBuf,
     /// Show this step of the first rank, by its number.

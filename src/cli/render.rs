@@ -5,9 +5,8 @@ use super::load::{Loaded, load};
 use super::run::CliError;
 use super::span::{no_step, parse_span};
 use crate::app::panel_names;
-use crate::app::picture::{PictureOptions, render as draw};
+use crate::app::picture::{self, PictureOptions};
 use crate::format;
-use crate::raster::png;
 use crate::sim::Demo;
 use crate::view::{Command, Panel, Theme, ViewState, Workspace};
 use std::path::Path;
@@ -34,7 +33,7 @@ impl Default for Picture {
 
 /// The `render` command.
 pub(super) fn render(options: &Render) -> Result<(), CliError> {
-    let picture = Picture {
+    let wanted = Picture {
         size_px: parse_size(&options.size)?,
         scale: options.scale,
         theme: match options.theme {
@@ -45,35 +44,36 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
         span: options.span.clone(),
         panel: options.panel.as_deref().map_or(Ok(Panel::default()), panel_of)?,
     };
-    if !(0.5..=4.0).contains(&picture.scale) {
-        return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
+    if !(0.5..=4.0).contains(&wanted.scale) {
+        return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", wanted.scale)));
     }
-    if options.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
+    let is_png = options.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
+    if !is_png && !picture::is_svg(&options.output) {
         return Err(CliError::Usage(format!(
-            "pictures are PNG files: name the picture {}",
-            options.output.with_extension("png").display()
+            "pictures are PNG or SVG files: name the picture {} or {}",
+            options.output.with_extension("png").display(),
+            options.output.with_extension("svg").display()
         )));
     }
     // Before the work of loading, so that a slip shows at once.
-    png::check_target(&options.output)?;
+    picture::check_target(&options.output)?;
     let demo = if options.exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
     let loaded = load(exports, &options.reading)?;
-    write(&loaded, &picture, &options.output)
+    write(&loaded, &wanted, &options.output)
 }
 
-/// Draws `picture` of the loaded exports to `path`.
-pub(super) fn write(loaded: &[Loaded], picture: &Picture, path: &Path) -> Result<(), CliError> {
+/// Draws the picture that is `wanted` of the loaded exports to `path`.
+pub(super) fn write(loaded: &[Loaded], wanted: &Picture, path: &Path) -> Result<(), CliError> {
     let workspace = Workspace::new(loaded.iter().map(|l| (l.trace.clone(), l.analysis.clone())));
     let mut state = ViewState::open(&workspace);
-    (state.theme, state.panel) = (picture.theme, picture.panel);
-    for command in shown(&workspace, picture)? {
+    (state.theme, state.panel) = (wanted.theme, wanted.panel);
+    for command in shown(&workspace, wanted)? {
         state.apply(&command, &workspace);
     }
-    let (width_px, height_px) = picture.size_px;
-    let options = PictureOptions { width_px, height_px, scale: picture.scale, theme: picture.theme };
-    let image = draw(&workspace, &state, &options);
-    Ok(png::write(&image, path)?)
+    let (width_px, height_px) = wanted.size_px;
+    let options = PictureOptions { width_px, height_px, scale: wanted.scale, theme: wanted.theme };
+    Ok(picture::save(&workspace, &state, &options, path)?)
 }
 
 /// The commands that bring the wanted part of the capture into view.

@@ -32,7 +32,7 @@ pub enum CliError {
     /// A picture could not be written.
     #[cfg(feature = "gui")]
     #[error(transparent)]
-    Picture(#[from] crate::raster::png::PngError),
+    Picture(#[from] crate::app::picture::SaveError),
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),

@@ -2,6 +2,7 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod drawings;
 mod findings;
 mod gaps;
 mod guide;
