@@ -7,7 +7,7 @@ use super::panels::{self, PanelCaches};
 use super::settings::Dock;
 use super::state::AppState;
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
+use super::{capture, loading, overlays, overview, replaced, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
@@ -88,6 +88,9 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         }
     }
     overlays::show(ui, state, &mut caches.typed, &mut caches.panels.guide.recipe, out);
+    if !state.replaced().is_empty() {
+        replaced::show(ui, state.replaced(), out);
+    }
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);
     }

@@ -10,7 +10,7 @@ use crate::nsys::Progress;
 use crate::trace::Trace;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,6 +70,11 @@ pub trait Opener: Send + Sync {
     /// # Errors
     /// When it cannot be opened or was cancelled.
     fn open(&self, what: &What, watch: &Watch) -> Result<Vec<Opened>, OpenError>;
+
+    /// True when `path` leads to something that could be opened.
+    fn can_find(&self, path: &Path) -> bool {
+        path.exists()
+    }
 
     /// Computes the numbers of an open trace anew, with what the user now says of the run.
     fn analyze(&self, trace: &Trace, experiment: &Experiment) -> Analysis {
@@ -178,6 +183,11 @@ impl Jobs {
     pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
         Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
+    }
+
+    /// True when `path` leads to something that could be opened.
+    pub fn can_find(&self, path: &Path) -> bool {
+        self.opener.can_find(path)
     }
 
     /// Starts opening `all` as one batch.

@@ -56,6 +56,11 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     entry(ui, open, "Save picture…", Command::SavePicture, out);
     entry(ui, open, "Save report…", Command::SaveReport, out);
     ui.separator();
+    entry(ui, open, "Save session…", Command::SaveSession, out);
+    entry(ui, open, "Copy link", Command::CopyLink, out);
+    entry(ui, true, "Open link…", Command::OpenLink, out);
+    entry(ui, open, "Reload replaced files", Command::Reload, out);
+    ui.separator();
     entry(ui, open, "Close all", Command::CloseAll, out);
     entry(ui, true, "Quit", Command::Quit, out);
 }

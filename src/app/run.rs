@@ -6,7 +6,7 @@ use super::settings::{SMALLEST_PT, Settings};
 use super::store::Store;
 use super::{Window, icon};
 use crate::analysis::Params;
-use crate::view::Theme;
+use crate::view::{Command, Theme};
 use eframe::NativeOptions;
 use egui::ViewportBuilder;
 use std::path::PathBuf;
@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub struct AppOptions {
     /// Files to open at once; with none, the demo.
     pub paths: Vec<PathBuf>,
+    /// A link to open instead of files.
+    pub link: Option<String>,
     /// What the user decided about the analysis.
     pub params: Params,
     /// Colours, when other than remembered.
@@ -53,8 +55,11 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
     let create = move |cc: &eframe::CreationContext<'_>| {
         let opener = Arc::new(FileOpener::new(options.params));
         let mut window = Window::new(&cc.egui_ctx, opener, remembered.settings.clone()).remembering(store, remembered);
-        let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
-        window.start(if files.is_empty() { vec![What::Demo] } else { files });
+        match options.link {
+            Some(link) => window.apply(&cc.egui_ctx, Command::OpenLinkText(link)),
+            None if options.paths.is_empty() => window.start(vec![What::Demo]),
+            None => window.apply(&cc.egui_ctx, Command::Open(options.paths)),
+        }
         Ok(Box::new(window) as Box<dyn eframe::App>)
     };
     eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| failure(&error.to_string()))

@@ -6,12 +6,15 @@
 use super::again::{Again, is_stale};
 use super::last_views::LastViews;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
+use super::replaced::{Stamp, stamp};
+use super::session;
 use super::settings::{Dock, SCALES_PERCENT, Settings};
+use super::sharing::Awaited;
 use super::toast::Message;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings, SettingsError};
 use crate::view::{Command, ViewState, Workspace};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +39,10 @@ pub enum Effect {
     WritePicture(PathBuf),
     /// Write the report to this file.
     WriteReport(PathBuf),
+    /// Put this text on the clipboard.
+    CopyText(String),
+    /// Ask where the session goes.
+    AskWhereToSaveSession,
     /// End the program.
     Quit,
 }
@@ -68,6 +75,10 @@ pub enum PathQuestion {
     ModelConfig,
     /// Write the report there.
     Report,
+    /// Write the session there.
+    Session,
+    /// Open what this link leads to.
+    Link,
     /// Convert this capture into that folder.
     Folder(PathBuf),
 }
@@ -105,10 +116,22 @@ pub struct AppState {
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
     /// The demo is open: nothing is remembered of it.
-    demo: bool,
+    pub(super) demo: bool,
     opened: Vec<Opened>,
     /// What the user said of the run in this window, in place of what came with the files.
-    said: Option<Experiment>,
+    pub(super) said: Option<Experiment>,
+    /// What is shown once the files that are being opened are there.
+    pub(super) awaited: Option<Awaited>,
+    /// Files that were replaced on disk since they were read.
+    pub(super) replaced: Vec<PathBuf>,
+    /// A file was read anew and took the place of what was open.
+    reread: bool,
+    /// Files that are being read anew.
+    pub(super) reloading: HashSet<PathBuf>,
+    /// Bookmarks of the open session, as they stand in it.
+    pub(super) bookmarks: Vec<toml::Table>,
+    /// What the open files looked like on disk when they were read.
+    stamps: HashMap<PathBuf, Stamp>,
     again: Again,
 }
 
@@ -129,6 +152,12 @@ impl AppState {
             demo: false,
             opened: Vec::new(),
             said: None,
+            awaited: None,
+            replaced: Vec::new(),
+            reread: false,
+            reloading: HashSet::new(),
+            bookmarks: Vec::new(),
+            stamps: HashMap::new(),
         };
         state.rebuild();
         state
@@ -157,6 +186,13 @@ impl AppState {
             Command::MoveSidePanel => self.move_side_panel(),
             Command::ToggleDetails => self.settings.details = !self.settings.details,
             Command::StartAnew => self.start_anew(),
+            Command::CopyLink => return self.copy_link(),
+            Command::OpenLink => self.overlay = Some(Overlay::Path(PathQuestion::Link)),
+            Command::OpenLinkText(text) => self.open_link(&text),
+            Command::SaveSession => return (!self.workspace.docs.is_empty()).then_some(Effect::AskWhereToSaveSession),
+            Command::SaveSessionTo(path) => self.save_session(&path),
+            Command::Reload => self.reload(),
+            Command::KeepReplaced => self.keep_replaced(),
             Command::SetExperiment(experiment) => self.describe(*experiment),
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
@@ -182,13 +218,18 @@ impl AppState {
             let before = self.opened.len();
             let failures: Vec<Failure> = batch.into_iter().filter_map(|outcome| self.finished(outcome)).collect();
             self.notices.extend(failed(&failures));
-            if self.opened.len() > before {
+            let reread = std::mem::take(&mut self.reread);
+            if self.opened.len() > before || reread {
                 self.note_views();
                 self.rebuild();
-                if before == 0 && !self.demo {
+                if !self.show_awaited() && before == 0 && !self.demo {
                     self.last_views.restore(&self.workspace, &mut self.view);
                 }
+            } else {
+                // Nothing came of what was asked for: what is open stays as it is shown.
+                self.awaited = None;
             }
+            self.reloading.clear();
         }
         if let Some(anew) = self.again.poll() {
             for (trace, analysis) in anew {
@@ -203,6 +244,12 @@ impl AppState {
     }
 
     fn open(&mut self, paths: Vec<PathBuf>) {
+        let paths = self.exports_of(paths);
+        let is_session = |path: &&PathBuf| path.to_string_lossy().ends_with(session::ENDING);
+        if let Some(session) = paths.iter().find(is_session) {
+            self.open_session(session);
+            return;
+        }
         self.start(paths.into_iter().map(What::File).collect());
     }
 
@@ -211,6 +258,7 @@ impl AppState {
     pub fn start(&mut self, all: Vec<What>) {
         let path_of = |what: &What| if let What::File(path) = what { Some(real(path)) } else { None };
         let mut known: HashSet<PathBuf> = self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect();
+        known.retain(|path| !self.reloading.contains(path));
         known.extend(self.jobs.running().filter_map(|job| path_of(&job.what)));
         let (fresh, again): (Vec<What>, Vec<What>) =
             all.into_iter().partition(|what| path_of(what).is_none_or(|path| known.insert(path)));
@@ -250,6 +298,16 @@ impl AppState {
         let mut again = Vec::new();
         for (trace, analysis) in opened {
             let path = real(&trace.source.path);
+            self.stamps.extend(stamp(&path).map(|stamp| (path.clone(), stamp)));
+            if let Some(open) = self
+                .opened
+                .iter_mut()
+                .find(|(open, _)| self.reloading.contains(&path) && real(&open.source.path) == path)
+            {
+                *open = (trace, analysis);
+                self.reread = true;
+                continue;
+            }
             if self.opened.iter().any(|(known, _)| real(&known.source.path) == path) {
                 again.push(file_name(&path));
                 continue;
@@ -327,11 +385,28 @@ impl AppState {
         self.settings.side = true;
     }
 
-    fn close_all(&mut self) {
+    /// What the open files looked like on disk when they were read; nothing of files that are no longer open.
+    pub fn stamps(&self) -> &HashMap<PathBuf, Stamp> {
+        &self.stamps
+    }
+
+    /// Goes on with what was read of files that were replaced, until they are replaced again.
+    fn keep_replaced(&mut self) {
+        for path in std::mem::take(&mut self.replaced) {
+            self.stamps.extend(stamp(&path).map(|stamp| (path, stamp)));
+        }
+    }
+
+    pub(super) fn close_all(&mut self) {
         self.note_views();
         self.jobs.cancel();
         self.opened.clear();
         self.demo = false;
+        self.awaited = None;
+        self.replaced.clear();
+        self.reloading.clear();
+        self.bookmarks.clear();
+        self.stamps.clear();
         self.said = None;
         self.rebuild();
     }
@@ -416,7 +491,7 @@ fn failed(failures: &[Failure]) -> Option<Notice> {
 }
 
 /// One path per file, however it was named.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     found.unwrap_or_else(|_| path.to_owned())
 }

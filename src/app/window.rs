@@ -5,6 +5,7 @@ use super::fetch::Fetcher;
 use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
+use super::replaced::{EVERY, Lookout};
 use super::settings::Settings;
 use super::state::{AppState, Effect, Overlay, PathQuestion, file_name};
 use super::store::{Remembered, Store};
@@ -34,6 +35,8 @@ pub struct Window {
     looks: Option<(Theme, u16)>,
     titled: u64,
     store: Store,
+    lookout: Lookout,
+    focused: bool,
 }
 
 #[derive(Clone)]
@@ -62,6 +65,8 @@ impl Window {
             looks: None,
             titled: 0,
             store: Store::default(),
+            lookout: Lookout::default(),
+            focused: false,
         };
         window.follow_looks(ctx);
         window
@@ -107,6 +112,8 @@ impl Window {
             Some(Effect::AskForReport) => self.dialogs.ask(PathQuestion::Report, beside),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::WriteReport(path)) => self.write_report(path),
+            Some(Effect::CopyText(text)) => ctx.copy_text(text),
+            Some(Effect::AskWhereToSaveSession) => self.dialogs.ask(PathQuestion::Session, beside),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
     }
@@ -143,8 +150,20 @@ impl Window {
         while let Ok(message) = self.pictures.1.try_recv() {
             self.state.status = Some(message);
         }
+        self.look_at_files(ctx);
         if self.state.jobs.is_busy() {
             ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    /// Finds out whether open files were replaced: at once when the window gets the focus, then every few seconds.
+    fn look_at_files(&mut self, ctx: &Context) {
+        let focused = ctx.input(|input| input.focused);
+        let gained = focused && !std::mem::replace(&mut self.focused, focused);
+        self.state.tell_replaced(self.lookout.poll());
+        if focused && !self.state.stamps().is_empty() {
+            self.lookout.look(self.state.stamps(), gained, &self.wake.0);
+            ctx.request_repaint_after(EVERY);
         }
     }
 

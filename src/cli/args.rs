@@ -45,6 +45,8 @@ pub struct Reading {
 /// Subcommands; all work without a display.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Opens a link that was copied from the window (stepscope:...), a session (.stepscope.toml), or exports.
+    Open(Open),
     /// What is in an export: versions, ranks, GPUs, tables, span, warnings, and what it cannot answer.
     Info(Files),
     /// Where the time went, per rank and per step.
@@ -61,6 +63,17 @@ pub enum Command {
     Bench(Bench),
     /// How to record a capture: the nsys command for your case, what its options do, code for the training loop.
     CaptureHelp(CaptureHelp),
+}
+
+/// What the window opens.
+#[derive(Debug, clap::Args)]
+pub struct Open {
+    /// A link, a session, or exports.
+    #[arg(required = true)]
+    pub what: Vec<String>,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Exports and the form of the answer.

@@ -141,7 +141,7 @@ impl RunSettings {
     /// # Errors
     /// See [`SettingsError`].
     pub fn beside(export: &Path) -> Result<Option<Self>, SettingsError> {
-        let found = candidates(export).into_iter().find(|path| path.is_file());
+        let found = candidates(export).into_iter().find(|path| path.is_file() && !is_session(path));
         found.map(|path| Self::read(&path)).transpose()
     }
 
@@ -189,6 +189,17 @@ pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> 
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// What the user says of the run as text for a settings file in `folder`.
+pub fn text_for(experiment: &Experiment, folder: &Path) -> String {
+    text(experiment, folder, Table::new())
+}
+
+/// True when `path` holds a session of the window. Its name may end as that of settings does.
+pub fn is_session(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().any(|line| line.trim() == "[session]")
 }
 
 /// What has to stay of the file that is to be replaced.

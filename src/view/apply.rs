@@ -80,6 +80,13 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::CopyLink
+            | Command::OpenLink
+            | Command::OpenLinkText(_)
+            | Command::SaveSession
+            | Command::SaveSessionTo(_)
+            | Command::Reload
+            | Command::KeepReplaced
             | Command::SaveReport
             | Command::ToggleHelp
             | Command::ToggleAbout

@@ -68,6 +68,20 @@ pub enum Command {
     CloseAll,
     /// Saves the current view as a picture (asks where).
     SavePicture,
+    /// Puts a link to what is shown on the clipboard.
+    CopyLink,
+    /// Asks for a link to open.
+    OpenLink,
+    /// Opens what this link leads to, in place of what is open.
+    OpenLinkText(String),
+    /// Saves what is open and shown as a session (asks where).
+    SaveSession,
+    /// Writes the session to this file.
+    SaveSessionTo(PathBuf),
+    /// Reads files anew that were replaced on disk, and keeps the view.
+    Reload,
+    /// Goes on with what was read of files that were replaced on disk.
+    KeepReplaced,
     /// Saves the report (asks where).
     SaveReport,
     /// Shows or hides the list of shortcuts.

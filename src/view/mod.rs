@@ -7,6 +7,7 @@ mod apply;
 mod command;
 mod history;
 mod lane_text;
+mod link;
 mod saved;
 pub mod shortcuts;
 mod state;
@@ -15,6 +16,7 @@ mod workspace;
 
 pub use command::Command;
 pub use history::{History, Move};
+pub use link::{Link, LinkError, SCHEME};
 pub use saved::{SavedView, lanes_of, restore_lanes};
 pub use state::{Item, LaneKey, OpLane, Panel, Theme, ViewState};
 pub use viewport::Viewport;

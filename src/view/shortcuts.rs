@@ -221,6 +221,30 @@ pub const SHORTCUTS: &[Shortcut] = &[
         commands: |_, _| vec![Command::SavePicture],
     },
     Shortcut {
+        chords: &[command("L")],
+        group: Group::Window,
+        help: "Copy a link to the view",
+        commands: |_, _| vec![Command::CopyLink],
+    },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("L") }],
+        group: Group::Window,
+        help: "Open a link…",
+        commands: |_, _| vec![Command::OpenLink],
+    },
+    Shortcut {
+        chords: &[command("S")],
+        group: Group::Window,
+        help: "Save the session…",
+        commands: |_, _| vec![Command::SaveSession],
+    },
+    Shortcut {
+        chords: &[command("R"), key("F5")],
+        group: Group::Window,
+        help: "Reload files that were replaced on disk",
+        commands: |_, _| vec![Command::Reload],
+    },
+    Shortcut {
         chords: &[command("W")],
         group: Group::Window,
         help: "Close all files",

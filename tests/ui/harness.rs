@@ -73,12 +73,18 @@ impl Fake {
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
-            rank => Ok(vec![job::opened(rank.trim_start_matches("rank").parse().unwrap(), 12)]),
+            rank => {
+                Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])
+            }
         }
     }
 }
 
 impl Opener for Fake {
+    fn can_find(&self, path: &Path) -> bool {
+        !path.to_string_lossy().contains("missing")
+    }
+
     fn open(&self, what: &What, watch: &Watch) -> Result<Vec<Opened>, OpenError> {
         match what {
             What::Demo => Ok(vec![job::opened(0, 12), job::opened(1, 12)]),

@@ -17,6 +17,7 @@ mod panels;
 mod pictures;
 mod ranges;
 mod screens;
+mod sharing;
 mod shortcuts;
 mod stack;
 mod tables;
