@@ -37,8 +37,18 @@ fn shared(view: &ViewState) -> (f64, f64, Option<Span>, Option<RankId>, Panel) {
 fn a_copied_link_shows_the_same_again_when_it_is_pasted() {
     let mut driven = two_files();
     let before = shared(&driven.window().state().view);
-    let link = driven.copied(|driven| driven.harness.key_press_modifiers(Modifiers::COMMAND, Key::L));
+    // Alone in its frame, whose output holds what goes to the clipboard.
+    let press = egui::Event::Key {
+        key: Key::L,
+        pressed: true,
+        modifiers: Modifiers::COMMAND,
+        repeat: false,
+        physical_key: None,
+    };
+    driven.harness.input_mut().events.push(press);
+    let link = driven.copied(|_| {});
     assert!(link.starts_with("stepscope:1?file=") && link.contains("gpt_rank1.sqlite"), "{link}");
+    driven.settle();
     assert!(driven.shows("Link copied"));
 
     let mut again = Driven::empty(1280.0, 720.0);
