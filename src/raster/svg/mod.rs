@@ -88,17 +88,12 @@ pub fn encode(shapes: &[ClippedShape], size_pt: Vec2, pixels_per_point: f32, gro
 /// When something else is there.
 pub fn check_target(path: &Path) -> Result<(), SvgError> {
     let Ok(file) = std::fs::File::open(path) else { return Ok(()) };
-    let mut start = String::new();
     let is_file = file.metadata().is_ok_and(|facts| facts.is_file());
-    // Half a character at the end of what is read is no reason to call a drawing something else.
-    let mut bytes = Vec::new();
-    if is_file && file.take(512).read_to_end(&mut bytes).is_ok() {
-        start = String::from_utf8_lossy(&bytes).into_owned();
-        if bytes.is_empty() || start.contains("<svg") {
-            return Ok(());
-        }
+    let mut start = Vec::new();
+    let is_read = is_file && file.take(512).read_to_end(&mut start).is_ok();
+    if is_read && (start.is_empty() || String::from_utf8_lossy(&start).contains("<svg")) {
+        return Ok(());
     }
-    drop(start);
     Err(SvgError::NotADrawing { path: path.to_owned() })
 }
 
@@ -263,7 +258,7 @@ fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
-                safe.push('\u{fffd}')
+                safe.push('\u{fffd}');
             }
             letter => safe.push(letter),
         }
