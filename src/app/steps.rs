@@ -1,7 +1,7 @@
 //! The steps tab: every step of the chosen rank with its window and its five parts. A click shows the step.
 
 use super::cx::{Chosen, Cx};
-use super::panels::grid::{Column, Grid, NAME_PT, Shown, column, filter_bar};
+use super::panels::grid::{Column, Grid, Shown, column, filter_bar};
 use super::panels::sheet::{Cell, Filter, Placed, Row, Rows, Sheet};
 use super::step_chart;
 use crate::analysis::{Part, Step, Steps};
@@ -14,7 +14,7 @@ use egui::{RichText, Ui};
 const COLUMNS: [Column; 7] = [
     column(
         "Window",
-        56.0,
+        54.0,
         "GPU time the step owns: from the end of the last operation launched during the step before to the end of the last \
          operation launched during this one, on the primary stream.",
     ),
@@ -25,15 +25,18 @@ const COLUMNS: [Column; 7] = [
     part(Part::Idle),
     column(
         "Kind",
-        56.0,
+        52.0,
         "Typical steps are within 20 % of the median. Warm-up: the first, when longer than 1.5 times the median. Cut: the \
          capture starts or ends inside. Outlier: over 1.5 times the median.",
     ),
 ];
 
 const fn part(part: Part) -> Column {
-    column(part.short(), 40.0, part.definition())
+    column(part.short(), 38.0, part.definition())
 }
+
+/// Least width of the names: short ones, so that all columns fit beside them.
+const LEAST_NAME_PT: f32 = 52.0;
 
 /// What the table keeps between frames.
 #[derive(Debug, Default)]
@@ -54,7 +57,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     let selection = chosen.selection(cx);
     let copied = filter_bar(ui, &mut table.filter, "steps", selection, true);
     let rows = rows(cx, &chosen, steps);
-    let grid = Grid { id: "steps", name: "Step", columns: &COLUMNS, tall: true, name_pt: NAME_PT };
+    let grid = Grid { id: "steps", name: "Step", columns: &COLUMNS, tall: true, name_pt: LEAST_NAME_PT };
     let shown = Shown { token: chosen.token(cx), filter: &table.filter, selection, copy: copied.as_ref() };
     if let Some(at) = grid.show(ui, &mut table.sheet, shown, &rows) {
         out.push(Command::ShowStep(chosen.id, at as u32));
