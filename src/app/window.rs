@@ -19,10 +19,13 @@ use egui::{Context, Ui, ViewportCommand};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the progress of loading is redrawn.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// How often what is to be remembered is written down, if it has changed.
+const REMEMBER_EVERY: Duration = Duration::from_secs(5);
 
 /// The window.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub struct Window {
     store: Store,
     lookout: Lookout,
     focused: bool,
+    remembered: Instant,
 }
 
 #[derive(Clone)]
@@ -67,6 +71,7 @@ impl Window {
             store: Store::default(),
             lookout: Lookout::default(),
             focused: false,
+            remembered: Instant::now(),
         };
         window.follow_looks(ctx);
         window
@@ -84,6 +89,7 @@ impl Window {
 
     /// Writes down what is to be remembered, as it is done from time to time and at the end.
     pub fn remember(&mut self) {
+        self.remembered = Instant::now();
         self.state.note_views();
         self.store.write(&self.state.settings, &self.state.last_views);
     }
@@ -151,6 +157,10 @@ impl Window {
             self.state.status = Some(message);
         }
         self.look_at_files(ctx);
+        // A display that vanishes ends the program without another word.
+        if self.remembered.elapsed() >= REMEMBER_EVERY {
+            self.remember();
+        }
         if self.state.jobs.is_busy() {
             ctx.request_repaint_after(PROGRESS_EVERY);
         }
