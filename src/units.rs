@@ -35,6 +35,14 @@ impl Span {
         self.start_ns <= at_ns && at_ns < self.end_ns
     }
 
+    /// True when `row` lies in this window at least in part; one without length when it begins inside.
+    pub const fn holds(self, row: Self) -> bool {
+        if row.is_empty() {
+            return self.contains(row.start_ns);
+        }
+        row.start_ns < self.end_ns && row.end_ns > self.start_ns
+    }
+
     /// The part shared with `other`; `None` when that part has no length.
     pub fn intersect(self, other: Self) -> Option<Self> {
         let cut = Self::new(self.start_ns.max(other.start_ns), self.end_ns.min(other.end_ns));

@@ -206,7 +206,7 @@ fn render_writes_the_same_picture_every_time() {
     let export = std::fs::read(&exports[0]).unwrap();
     let slip = stepscope(folder.path()).arg("render").arg(&exports[0]).arg("-o").arg(&exports[0]).output().unwrap();
     assert_eq!(slip.status.code(), Some(2));
-    assert!(stderr(&slip).contains("pictures are PNG files"), "{}", stderr(&slip));
+    assert!(stderr(&slip).contains("pictures are PNG or SVG files"), "{}", stderr(&slip));
     let disguised = folder.path().join("job/rank0.png");
     std::fs::rename(&exports[0], &disguised).unwrap();
     let slip = stepscope(folder.path()).arg("render").arg(&disguised).arg("-o").arg(&disguised).output().unwrap();
@@ -258,4 +258,35 @@ fn a_reader_that_goes_away_is_no_error() {
     );
     let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
     assert_eq!(stdout(&output).trim(), "0", "{}", stderr(&output));
+}
+
+#[test]
+fn links_that_cannot_be_read_are_told_before_anything_is_opened() {
+    let home = tempfile::tempdir().unwrap();
+    for (link, reason) in [
+        ("stepscope:7?file=/a.sqlite", "form 7"),
+        ("stepscope:1?", "names no file"),
+        ("stepscope:1?file=/a.sqlite&colour=red", "colour"),
+    ] {
+        let output = stepscope(home.path()).args(["open", link]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(reason), "{link}: {}", stderr(&output));
+    }
+    let missing = stepscope(home.path()).args(["open", "stepscope:1?file=/nowhere/a.sqlite"]).output().unwrap();
+    assert!(stderr(&missing).contains("/nowhere/a.sqlite"), "{}", stderr(&missing));
+}
+
+#[test]
+fn a_picture_that_ends_in_svg_is_a_drawing() {
+    let home = tempfile::tempdir().unwrap();
+    let render =
+        |name: &str| stepscope(home.path()).args(["render", "-o", name, "--panel", "kernels"]).output().unwrap();
+    let output = render("view.svg");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let svg = std::fs::read_to_string(home.path().join("view.svg")).unwrap();
+    assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>") && svg.contains(">Kernels</text>"));
+    std::fs::write(home.path().join("other.svg"), "SQLite format 3").unwrap();
+    assert!(stderr(&render("other.svg")).contains("no SVG drawing"));
+    let slip = stepscope(home.path()).args(["render", "-o", "a.png", "--panel", "cellar"]).output().unwrap();
+    assert!(stderr(&slip).contains("the panels are overview, steps"), "{}", stderr(&slip));
 }

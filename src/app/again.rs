@@ -24,6 +24,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// What was typed, with nothing in a file.
+    pub const fn typed(experiment: Experiment) -> Self {
+        Self { experiment, in_file: None, judging: None }
+    }
+
     /// What `settings` say, behind the kernel classes of `base`.
     pub fn loaded(settings: &RunSettings, base: Params) -> Self {
         let mut params = base;

@@ -7,6 +7,7 @@ use crate::trace::Rank;
 use crate::units::Span;
 use crate::view::{Command, Doc, RankId, ViewState, Workspace};
 use egui::{Button, Label, RichText, Ui, vec2};
+use std::hash::{Hash as _, Hasher as _};
 
 /// What a frame reads. Panels change nothing: they push commands.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +66,19 @@ impl<'a> Chosen<'a> {
     /// The selected span on the document's own clock.
     pub fn selected(&self, view: &ViewState) -> Option<Span> {
         Some(view.selected_span?.shifted(self.doc.offset_ns.saturating_neg()))
+    }
+
+    /// A number that changes whenever another rank is chosen or other documents are open.
+    pub fn token(&self, cx: &Cx<'_>) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        (cx.revision, self.id).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// What is selected on the timeline, on the document's own clock: the span, or the span of the item.
+    pub fn selection(&self, cx: &Cx<'_>) -> Option<Span> {
+        let item = || cx.view.selected.and_then(|item| item.span(cx.workspace));
+        Some(cx.view.selected_span.or_else(item)?.shifted(self.doc.offset_ns.saturating_neg()))
     }
 
     /// The step that the view is about: the selected one; else the one in the middle while few are in view.

@@ -91,6 +91,7 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
                     "Open captures"
                 })
                 .add_filter("Nsight Systems exports and captures", &["sqlite", "db", "sqlite3", "nsys-rep", "qdrep"])
+                .add_filter("Sessions", &["toml"])
                 .add_filter("All files", &["*"])
                 .pick_files()?;
             Some(Command::Open(paths))
@@ -99,6 +100,7 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .set_title("Save picture")
             .set_file_name("stepscope.png")
             .add_filter("PNG picture", &["png"])
+            .add_filter("SVG drawing", &["svg"])
             .save_file()
             .map(Command::SavePictureTo),
         PathQuestion::Settings => dialog
@@ -117,6 +119,14 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .add_filter("Hugging Face config", &["json"])
             .pick_file()
             .map(Command::LoadModelConfigFrom),
+        PathQuestion::Session => dialog
+            .set_title("Save session")
+            .set_file_name("session.stepscope.toml")
+            .add_filter("Sessions", &["toml"])
+            .save_file()
+            .map(Command::SaveSessionTo),
+        // A link is typed: there is no file to choose.
+        PathQuestion::Link => None,
         PathQuestion::Report => {
             let dialog = dialog.set_title("Save report").set_file_name("stepscope-report.html");
             let with_filter = |dialog: rfd::FileDialog, form: Form| dialog.add_filter(form.text(), form.endings());

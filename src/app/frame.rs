@@ -6,9 +6,10 @@ use super::menu::PANELS;
 use super::palette::Palette as CommandList;
 use super::panels::{self, PanelCaches};
 use super::search_bar::{self, SearchBar};
+use super::settings::Dock;
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, status, toast, toolbar, welcome};
+use super::{capture, loading, overlays, overview, replaced, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
@@ -64,6 +65,11 @@ const SMALL_SHARE: f32 = 0.38;
 const NARROWEST_PT: f32 = 232.0;
 /// Narrower windows, in points, have no room for the side panel beside the timeline.
 const BESIDE_FROM_PT: f32 = 520.0;
+/// Least height of the side panel below the timeline, and of the window that has room for it, in points.
+const BELOW_PT: f32 = 140.0;
+const BELOW_FROM_PT: f32 = 300.0;
+/// Widest text of panels below the timeline, in points; tables take all there is.
+const WIDEST_TEXT_PT: f32 = 860.0;
 /// Lower windows, in points, have no room for the overview of the capture.
 const MAP_FROM_PT: f32 = 240.0;
 /// Smallest and default height of the details panel, in points.
@@ -103,6 +109,9 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     } else {
         caches.commands.close();
     }
+    if !state.replaced().is_empty() {
+        replaced::show(ui, state.replaced(), out);
+    }
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);
     }
@@ -114,11 +123,20 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
 
 fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
-    if cx.settings.side && ui.available_width() >= BESIDE_FROM_PT {
-        let width = ui.available_width();
+    let (width, height) = (ui.available_width(), ui.available_height());
+    let dock = cx.settings.dock;
+    if cx.settings.side && dock == Dock::Bottom && height >= BELOW_FROM_PT {
+        egui::Panel::bottom("side below")
+            .frame(padded)
+            .resizable(true)
+            .default_size((height * 0.4).min(SIDE_PT.1))
+            .size_range(BELOW_PT..=(height * 0.7).max(BELOW_PT))
+            .show(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out));
+    } else if cx.settings.side && dock != Dock::Bottom && width >= BESIDE_FROM_PT {
         let widest =
             if width <= SMALL_PT { (width * SMALL_SHARE).max(NARROWEST_PT) } else { (width * 0.6).max(SIDE_PT.0) };
-        egui::Panel::right("side")
+        let panel = if dock == Dock::Left { egui::Panel::left("side left") } else { egui::Panel::right("side") };
+        panel
             .frame(padded)
             .default_size(SIDE_PT.1.min(width * 0.42).min(widest))
             .size_range(SIDE_PT.0.min(widest)..=widest)
@@ -174,6 +192,9 @@ pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelC
         }
     });
     ui.add_space(8.0);
+    if !is_table(cx.view.panel) {
+        ui.set_max_width(WIDEST_TEXT_PT.min(ui.available_width()));
+    }
     if panels::show(ui, cx, cx.view.panel, caches, out) {
         return;
     }
@@ -187,4 +208,12 @@ pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelC
             });
         }
     }
+}
+
+/// True for panels that are one table: they use all the width there is.
+const fn is_table(panel: Panel) -> bool {
+    matches!(
+        panel,
+        Panel::Steps | Panel::Kernels | Panel::Gaps | Panel::Ranges | Panel::Communication | Panel::Launches
+    )
 }

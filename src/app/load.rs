@@ -9,7 +9,7 @@ use crate::nsys::Progress;
 use crate::trace::Trace;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,6 +73,11 @@ pub trait Opener: Send + Sync {
     /// What was decided about the analysis before any settings file.
     fn base(&self) -> Params {
         Params::default()
+    }
+
+    /// True when `path` leads to something that could be opened.
+    fn can_find(&self, path: &Path) -> bool {
+        path.exists()
     }
 }
 
@@ -177,6 +182,11 @@ impl Jobs {
     pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
         Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
+    }
+
+    /// True when `path` leads to something that could be opened.
+    pub fn can_find(&self, path: &Path) -> bool {
+        self.opener.can_find(path)
     }
 
     /// Starts opening `all` as one batch.

@@ -58,6 +58,11 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     entry(ui, cx, "Save picture…", Command::SavePicture, out);
     entry(ui, cx, "Save report…", Command::SaveReport, out);
     ui.separator();
+    entry(ui, cx, "Save session…", Command::SaveSession, out);
+    entry(ui, cx, "Copy link", Command::CopyLink, out);
+    entry(ui, cx, "Open link…", Command::OpenLink, out);
+    entry(ui, cx, "Reload replaced files", Command::Reload, out);
+    ui.separator();
     entry(ui, cx, "Close all", Command::CloseAll, out);
     entry(ui, cx, "Quit", Command::Quit, out);
 }
@@ -83,6 +88,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         ui.set_width(WIDTH_PT);
         entry(ui, cx, "Whole capture", Command::ShowAll, out);
         entry(ui, cx, "Zoom to selection", Command::ShowSelection, out);
+        entry(ui, cx, "Start with the whole capture", Command::StartAnew, out);
         entry(ui, cx, "Back", Command::Back, out);
         entry(ui, cx, "Forward", Command::Forward, out);
     });
@@ -112,6 +118,8 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
     choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
+    let next = format!("Move side panel (now {})", cx.settings.dock.text().to_lowercase());
+    entry(ui, cx, &next, Command::MoveSidePanel, out);
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
     ui.menu_button("Panels", |ui| {
@@ -151,10 +159,11 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 13] = [
+pub const PANELS: [(Panel, &str); 14] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
+    (Panel::Kernels, "Kernels"),
     (Panel::Gaps, "Gaps"),
     (Panel::Communication, "Comm"),
     (Panel::Ranges, "Ranges"),

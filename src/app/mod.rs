@@ -22,6 +22,7 @@ mod frame;
 pub mod icon;
 mod icons;
 mod keys;
+pub mod last_views;
 pub mod load;
 mod loading;
 mod menu;
@@ -33,17 +34,21 @@ pub mod panels;
 mod parts;
 pub mod picture;
 mod recipe;
+mod replaced;
 mod run;
 mod same_name;
 mod search_bar;
 mod searching;
+pub mod session;
 pub mod settings;
+mod sharing;
 pub mod state;
 mod status;
 mod step_chart;
+mod step_stack;
 mod steps;
 mod still_plot;
-mod store;
+pub mod store;
 pub mod theme;
 pub mod toast;
 mod toolbar;
@@ -55,4 +60,10 @@ pub use opener::FileOpener;
 pub use run::{AppOptions, RunError, run};
 pub use window::Window;
 
+use crate::view::Panel;
 use state::file_name;
+
+/// The tabs of the side panel with their names.
+pub fn panel_names() -> impl Iterator<Item = (Panel, &'static str)> {
+    menu::PANELS.into_iter()
+}

@@ -168,7 +168,9 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
         PathQuestion::Open => {
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
         }
-        PathQuestion::Picture => ("Save picture", "Path of the PNG file to write.", "Save"),
+        PathQuestion::Picture => {
+            ("Save picture", "Path of the picture to write; its ending decides: .png or .svg.", "Save")
+        }
         PathQuestion::Settings => ("Load settings", "Path of a settings file (TOML).", "Load"),
         PathQuestion::SaveSettings => {
             ("Save settings", "Path of the settings file to write, such as stepscope.toml beside the export.", "Save")
@@ -177,6 +179,8 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
         PathQuestion::Report => {
             ("Save report", "Path of the file to write; its ending decides: .html, .md, .txt, .json or .yaml.", "Save")
         }
+        PathQuestion::Session => ("Save session", "Path of the session file to write (.stepscope.toml).", "Save"),
+        PathQuestion::Link => ("Open link", "A link that was copied from the File menu: stepscope:1?file=…", "Open"),
         PathQuestion::Folder(_) => ("Convert into a folder", "Folder that the SQLite export is written to.", "Convert"),
     };
     ui.heading(heading);
@@ -209,6 +213,11 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
     // Paths that were copied often come with quotes around them.
     let clean = |text: &str| from_home(text.trim().trim_matches(['"', '\'']));
     match question {
+        PathQuestion::Link => Command::OpenLinkText(typed.trim().to_owned()),
+        PathQuestion::Open if typed.trim().starts_with(crate::view::SCHEME) => {
+            Command::OpenLinkText(typed.trim().to_owned())
+        }
+        PathQuestion::Session => Command::SaveSessionTo(clean(typed)),
         PathQuestion::Open if std::path::Path::new(typed.trim()).exists() => Command::Open(vec![clean(typed)]),
         PathQuestion::Open => {
             Command::Open(typed.split(';').filter(|text| !text.trim().is_empty()).map(clean).collect())

@@ -4,7 +4,7 @@ use super::causes;
 use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
 use super::parts::{bar, explain, swatch};
-use super::{step_chart, verdict};
+use super::{step_chart, step_stack, verdict};
 use crate::analysis::{Causes, Part, Partition};
 use crate::format;
 use crate::units::Span;
@@ -25,6 +25,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     partition(ui, cx, &chosen, out);
     ui.add_space(12.0);
     step_chart::show(ui, cx, &chosen, out);
+    ui.add_space(8.0);
+    step_stack::show(ui, cx, &chosen, out);
     ui.add_space(8.0);
     utilisation(ui, cx, out);
     ui.add_space(12.0);

@@ -9,12 +9,14 @@ use super::steps::StepTable;
 use super::{facts, status, theme};
 use crate::analysis::Steps;
 use crate::format;
-use crate::raster::{Image, Renderer, png};
+use crate::raster::{Image, Renderer, png, svg};
 use crate::report::Picture;
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel, Theme, ViewState, Workspace};
-use egui::{Align, CentralPanel, Context, Frame, Label, Layout, Margin, RawInput, Rect, RichText, Ui, vec2};
+use egui::epaint::ClippedShape;
+use egui::{Align, CentralPanel, Context, Frame, Label, Layout, Margin, RawInput, Rect, RichText, Ui, Vec2, vec2};
+use std::path::Path;
 
 /// How a picture is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,34 +44,94 @@ const SIDE_FROM_PT: f32 = 900.0;
 
 /// Draws what `state` shows of `workspace`.
 pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> Image {
-    let state = ViewState { theme: options.theme, ..state.clone() };
-    let scale = options.scale.clamp(0.5, 8.0);
-    let context = Context::default();
-    theme::apply(&context, options.theme);
-    context.all_styles_mut(|style| style.animation_time = 0.0);
-    let size = vec2(options.width_px as f32, options.height_px as f32) / scale;
-    let mut renderer = Renderer::new();
-    let mut scene = Scene {
-        workspace,
-        state: &state,
-        cache: timeline::Cache::default(),
-        table: StepTable::default(),
-        panels: PanelCaches::default(),
-    };
-    let mut shapes = Vec::new();
-    for frame in 0..FRAMES {
-        let mut input = RawInput {
-            screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
-            time: Some(frame as f64),
-            ..RawInput::default()
-        };
-        input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
-        let mut output = context.run_ui(input, |ui| scene.draw(ui));
-        renderer.update(&mut output.textures_delta);
-        shapes = output.shapes;
-    }
+    let Painted { context, mut renderer, shapes, scale, .. } = Painted::of(workspace, state, options);
     let size_px = [options.width_px, options.height_px].map(|px| px as usize);
     renderer.draw(&context, shapes, size_px, scale, Palette::of(options.theme).background)
+}
+
+/// Draws what `state` shows of `workspace` as shapes and text: the same picture as [`render`] gives.
+pub fn render_svg(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> String {
+    let painted = Painted::of(workspace, state, options);
+    let files: Vec<String> = workspace.docs.iter().map(|doc| file_name(&doc.trace.source.path)).collect();
+    let title = format!("{}: {}", files.join(", "), status::visible_text(workspace, state));
+    let ground = Palette::of(options.theme).background;
+    svg::encode(&painted.shapes, painted.size_pt, painted.scale, ground, &title)
+}
+
+/// Why a picture was not saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// A PNG.
+    #[error(transparent)]
+    Png(#[from] png::PngError),
+    /// An SVG.
+    #[error(transparent)]
+    Svg(#[from] svg::SvgError),
+}
+
+/// True when a picture of this name is an SVG drawing; all others are PNG.
+pub fn is_svg(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
+}
+
+/// Checks that a picture may be written to `path`: nothing is there, or a picture of that form.
+///
+/// # Errors
+/// When something else is there.
+pub fn check_target(path: &Path) -> Result<(), SaveError> {
+    if is_svg(path) { Ok(svg::check_target(path)?) } else { Ok(png::check_target(path)?) }
+}
+
+/// Draws what `state` shows of `workspace` and writes it in the form that the ending of `path` tells.
+///
+/// # Errors
+/// When something that is no picture is there, or the file cannot be written.
+pub fn save(workspace: &Workspace, state: &ViewState, options: &PictureOptions, path: &Path) -> Result<(), SaveError> {
+    if is_svg(path) {
+        return Ok(svg::write(&render_svg(workspace, state, options), path)?);
+    }
+    Ok(png::write(&render(workspace, state, options), path)?)
+}
+
+/// What a headless context paints, once its layout has settled.
+struct Painted {
+    context: Context,
+    renderer: Renderer,
+    shapes: Vec<ClippedShape>,
+    size_pt: Vec2,
+    scale: f32,
+}
+
+impl Painted {
+    fn of(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> Self {
+        let state = ViewState { theme: options.theme, ..state.clone() };
+        let scale = options.scale.clamp(0.5, 8.0);
+        let context = Context::default();
+        theme::apply(&context, options.theme);
+        context.all_styles_mut(|style| style.animation_time = 0.0);
+        let size_pt = vec2(options.width_px as f32, options.height_px as f32) / scale;
+        let mut renderer = Renderer::new();
+        let mut scene = Scene {
+            workspace,
+            state: &state,
+            cache: timeline::Cache::default(),
+            table: StepTable::default(),
+            panels: PanelCaches::default(),
+        };
+        let mut shapes = Vec::new();
+        for frame in 0..FRAMES {
+            let mut input = RawInput {
+                screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size_pt)),
+                time: Some(frame as f64),
+                ..RawInput::default()
+            };
+            input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
+            let mut output = context.run_ui(input, |ui| scene.draw(ui));
+            renderer.update(&mut output.textures_delta);
+            shapes = output.shapes;
+        }
+        Self { context, renderer, shapes, size_pt, scale }
+    }
 }
 
 /// Pictures of a report: the whole capture, and the step of the first rank that is nearest to its median.
@@ -134,7 +196,7 @@ fn header(ui: &mut Ui, cx: &Cx<'_>) {
             ui.label(RichText::new(facts::rank_text(&chosen.doc.trace, chosen.rank)).weak());
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let text = status::visible_text(cx);
+            let text = status::visible_text(cx.workspace, cx.view);
             ui.add(Label::new(RichText::new(text).weak()).truncate());
         });
     });

@@ -7,7 +7,7 @@ use super::store::Store;
 use super::{Window, icon};
 use crate::analysis::Params;
 use crate::settings::RunSettings;
-use crate::view::Theme;
+use crate::view::{Command, Theme};
 use eframe::NativeOptions;
 use egui::ViewportBuilder;
 use std::path::PathBuf;
@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub struct AppOptions {
     /// Files to open at once; with none, the demo.
     pub paths: Vec<PathBuf>,
+    /// A link to open instead of files.
+    pub link: Option<String>,
     /// What the user decided about the analysis, besides a settings file.
     pub params: Params,
     /// Settings for every file, in place of those beside each.
@@ -50,14 +52,17 @@ pub fn run(options: AppOptions) -> Result<(), RunError> {
         return Err(RunError::NoDisplay);
     }
     let store = Store::new(options.settings_dir);
-    let mut settings = store.read();
-    settings.theme = options.theme.unwrap_or(settings.theme);
-    let native = native_options(&settings);
+    let mut remembered = store.read();
+    remembered.settings.theme = options.theme.unwrap_or(remembered.settings.theme);
+    let native = native_options(&remembered.settings);
     let create = move |cc: &eframe::CreationContext<'_>| {
         let opener = Arc::new(FileOpener::new(options.params, options.run_settings));
-        let mut window = Window::new(&cc.egui_ctx, opener, settings).remembering(store);
-        let files: Vec<What> = options.paths.into_iter().map(What::File).collect();
-        window.start(if files.is_empty() { vec![What::Demo] } else { files });
+        let mut window = Window::new(&cc.egui_ctx, opener, remembered.settings.clone()).remembering(store, remembered);
+        match options.link {
+            Some(link) => window.apply(&cc.egui_ctx, Command::OpenLinkText(link)),
+            None if options.paths.is_empty() => window.start(vec![What::Demo]),
+            None => window.apply(&cc.egui_ctx, Command::Open(options.paths)),
+        }
         Ok(Box::new(window) as Box<dyn eframe::App>)
     };
     eframe::run_native("stepscope", native, Box::new(create)).map_err(|error| failure(&error.to_string()))

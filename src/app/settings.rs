@@ -4,6 +4,8 @@ use crate::view::{Axis, Panel, Theme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// Version of the form that settings are written in. A file of a later one is not written over.
+pub const VERSION: u64 = 1;
 /// Interface scales on offer, in percent.
 pub const SCALES_PERCENT: [u16; 5] = [100, 125, 150, 175, 200];
 /// Smallest window, in points.
@@ -12,6 +14,43 @@ pub const SMALLEST_PT: (u16, u16) = (480, 320);
 const LARGEST_PT: u16 = 16_384;
 /// Recent files kept.
 const RECENT: usize = 12;
+
+/// Where the side panel stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Dock {
+    /// Left of the timeline.
+    Left,
+    /// Right of it.
+    #[default]
+    Right,
+    /// Below it.
+    Bottom,
+}
+
+impl Dock {
+    /// All places.
+    pub const ALL: [Self; 3] = [Self::Left, Self::Right, Self::Bottom];
+
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Left => "Left",
+            Self::Right => "Right",
+            Self::Bottom => "Bottom",
+        }
+    }
+}
+
+/// How much of a settings file was understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// All of it.
+    Whole,
+    /// Some or none of it; the rest has its defaults.
+    Damaged,
+    /// A later version wrote it, in this form; what is known of it was taken.
+    Later(u64),
+}
 
 /// What the window remembers between runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +64,8 @@ pub struct Settings {
     pub recent: Vec<PathBuf>,
     /// Side panel shown.
     pub side: bool,
+    /// Where it stands.
+    pub dock: Dock,
     /// Details panel shown.
     pub details: bool,
     /// Side panel tab.
@@ -50,6 +91,7 @@ impl Default for Settings {
             scale_percent: 100,
             recent: Vec::new(),
             side: true,
+            dock: Dock::default(),
             details: true,
             panel: Panel::default(),
             marks: true,
@@ -65,23 +107,39 @@ impl Default for Settings {
 impl Settings {
     /// Reads settings. Each field stands alone: one that is missing, broken or from another version keeps its default.
     pub fn from_text(text: &str) -> Self {
-        let Ok(serde_json::Value::Object(stored)) = serde_json::from_str(text) else { return Self::default() };
+        Self::read(text).0
+    }
+
+    /// Reads settings as [`Settings::from_text`] does, and says how much of the text was understood.
+    pub fn read(text: &str) -> (Self, Read) {
+        let Ok(serde_json::Value::Object(stored)) = serde_json::from_str(text) else {
+            return (Self::default(), Read::Damaged);
+        };
         let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(Self::default()) else {
-            return Self::default();
+            return (Self::default(), Read::Damaged);
+        };
+        let version = stored.get("version").map_or(Some(VERSION), serde_json::Value::as_u64);
+        let mut read = match version {
+            Some(version) if version > VERSION => Read::Later(version),
+            Some(_) => Read::Whole,
+            None => Read::Damaged,
         };
         for (name, value) in stored {
             let Some(before) = fields.get(&name).cloned() else { continue };
             fields.insert(name.clone(), value);
             if serde_json::from_value::<Self>(serde_json::Value::Object(fields.clone())).is_err() {
                 fields.insert(name, before);
+                read = if read == Read::Whole { Read::Damaged } else { read };
             }
         }
-        serde_json::from_value::<Self>(serde_json::Value::Object(fields)).unwrap_or_default().checked()
+        (serde_json::from_value::<Self>(serde_json::Value::Object(fields)).unwrap_or_default().checked(), read)
     }
 
     /// The settings as text for [`Settings::from_text`].
     pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(self) else { return String::new() };
+        fields.insert("version".to_owned(), VERSION.into());
+        serde_json::Value::Object(fields).to_string()
     }
 
     /// Puts `path` at the head of the recent files.

@@ -6,15 +6,19 @@
 use super::again::{Again, Said};
 use super::bookmarks::Bookmarks;
 use super::facts::Facts;
+use super::last_views::LastViews;
 use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
+use super::replaced::{Stamp, stamp};
 use super::searching::Searching;
-use super::settings::{SCALES_PERCENT, Settings};
+use super::session;
+use super::settings::{Dock, SCALES_PERCENT, Settings};
+use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
 use crate::experiment::{Experiment, Model};
 use crate::settings::{self as settings_file, RunSettings};
 use crate::view::{Command, Panel, ViewState, Workspace};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,6 +47,8 @@ pub enum Effect {
     WritePicture(PathBuf),
     /// Write the report to this file.
     WriteReport(PathBuf),
+    /// Ask where the session goes.
+    AskWhereToSaveSession,
     /// End the program.
     Quit,
 }
@@ -82,6 +88,10 @@ pub enum PathQuestion {
     ModelConfig,
     /// Write the report there.
     Report,
+    /// Write the session there.
+    Session,
+    /// Open what this link leads to.
+    Link,
     /// Convert this capture into that folder.
     Folder(PathBuf),
 }
@@ -116,13 +126,27 @@ pub struct AppState {
     pub bookmarks: Bookmarks,
     /// A short message, shown until the next command.
     pub status: Option<Message>,
+    /// How files were looked at before.
+    pub last_views: LastViews,
     /// Changes whenever other documents are open, so that what was derived from them can be dropped.
     pub revision: u64,
+    /// The demo is open: nothing is remembered of it.
+    pub(super) demo: bool,
     opened: Vec<Opened>,
     /// What the user said in this window, in place of what came with the files.
-    said: Option<Said>,
+    pub(super) said: Option<Said>,
     /// What was decided about the analysis before any settings file.
     base: Params,
+    /// What is shown once the files that are being opened are there.
+    pub(super) awaited: Option<Awaited>,
+    /// Files that were replaced on disk since they were read.
+    pub(super) replaced: Vec<PathBuf>,
+    /// A file was read anew and took the place of what was open.
+    reread: bool,
+    /// Files that are being read anew.
+    pub(super) reloading: HashSet<PathBuf>,
+    /// What the open files looked like on disk when they were read.
+    stamps: HashMap<PathBuf, Stamp>,
     again: Again,
     searching: Searching,
 }
@@ -142,9 +166,16 @@ impl AppState {
             settings,
             bookmarks: Bookmarks::default(),
             status: None,
+            last_views: LastViews::default(),
             revision: 0,
+            demo: false,
             opened: Vec::new(),
             said: None,
+            awaited: None,
+            replaced: Vec::new(),
+            reread: false,
+            reloading: HashSet::new(),
+            stamps: HashMap::new(),
         };
         state.rebuild();
         state
@@ -182,9 +213,18 @@ impl AppState {
             Command::Dismiss => self.dismiss(),
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
+            Command::MoveSidePanel => self.move_side_panel(),
             Command::ToggleDetails => self.settings.details = !self.settings.details,
             Command::TogglePalette => self.toggle(Overlay::Palette),
             Command::Recall(name) => self.settings.recalled(name),
+            Command::StartAnew => self.start_anew(),
+            Command::CopyLink => return self.copy_link(),
+            Command::OpenLink => self.ask(PathQuestion::Link, String::new()),
+            Command::OpenLinkText(text) => self.open_link(&text),
+            Command::SaveSession => return (!self.workspace.docs.is_empty()).then_some(Effect::AskWhereToSaveSession),
+            Command::SaveSessionTo(path) => self.save_session(&path),
+            Command::Reload => self.reload(),
+            Command::KeepReplaced => self.keep_replaced(),
             Command::SetExperiment(experiment) => self.describe(*experiment),
             Command::LoadSettingsFrom(path) => self.load_settings(&path),
             Command::SaveSettingsTo(path) => self.save_settings(&path),
@@ -212,9 +252,18 @@ impl AppState {
             let before = self.opened.len();
             let failures: Vec<Failure> = batch.into_iter().filter_map(|outcome| self.finished(outcome)).collect();
             self.notices.extend(failed(&failures));
-            if self.opened.len() > before {
+            let reread = std::mem::take(&mut self.reread);
+            if self.opened.len() > before || reread {
+                self.note_views();
                 self.rebuild();
+                if !self.show_awaited() && before == 0 && !self.demo {
+                    self.last_views.restore(&self.workspace, &mut self.view);
+                }
+            } else {
+                // Nothing came of what was asked for: what is open stays as it is shown.
+                self.awaited = None;
             }
+            self.reloading.clear();
         }
         if let Some(anew) = self.again.poll() {
             for (trace, analysis) in anew {
@@ -238,6 +287,12 @@ impl AppState {
     }
 
     fn open(&mut self, paths: Vec<PathBuf>) {
+        let paths = self.exports_of(paths);
+        let is_session = |path: &&PathBuf| path.to_string_lossy().ends_with(session::ENDING);
+        if let Some(session) = paths.iter().find(is_session) {
+            self.open_session(session);
+            return;
+        }
         self.start(paths.into_iter().map(What::File).collect());
     }
 
@@ -246,6 +301,7 @@ impl AppState {
     pub fn start(&mut self, all: Vec<What>) {
         let path_of = |what: &What| if let What::File(path) = what { Some(real(path)) } else { None };
         let mut known: HashSet<PathBuf> = self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect();
+        known.retain(|path| !self.reloading.contains(path));
         known.extend(self.jobs.running().filter_map(|job| path_of(&job.what)));
         let (fresh, again): (Vec<What>, Vec<What>) =
             all.into_iter().partition(|what| path_of(what).is_none_or(|path| known.insert(path)));
@@ -285,11 +341,23 @@ impl AppState {
         let mut again = Vec::new();
         for (trace, analysis) in opened {
             let path = real(&trace.source.path);
+            self.stamps.extend(stamp(&path).map(|stamp| (path.clone(), stamp)));
+            if let Some(open) = self
+                .opened
+                .iter_mut()
+                .find(|(open, _)| self.reloading.contains(&path) && real(&open.source.path) == path)
+            {
+                *open = (trace, analysis);
+                self.reread = true;
+                continue;
+            }
             if self.opened.iter().any(|(known, _)| real(&known.source.path) == path) {
                 again.push(file_name(&path));
                 continue;
             }
-            if *what != What::Demo {
+            if *what == What::Demo {
+                self.demo = true;
+            } else {
                 self.settings.opened(&path);
             }
             self.opened.push((trace, analysis));
@@ -301,8 +369,13 @@ impl AppState {
     fn rebuild(&mut self) {
         self.put_together();
         self.renew();
+        self.view = self.first_view();
+    }
+
+    /// All of what is open, with the switches as they were left.
+    fn first_view(&self) -> ViewState {
         let listed = self.view.panel == Panel::Search;
-        self.view = ViewState {
+        ViewState {
             theme: self.settings.theme,
             panel: if listed { Panel::Search } else { self.settings.panel },
             marks: self.settings.marks,
@@ -312,7 +385,7 @@ impl AppState {
             // Another file beside the others is searched too.
             search: self.view.search.without_answer(),
             ..ViewState::open(&self.workspace)
-        };
+        }
     }
 
     fn put_together(&mut self) {
@@ -336,10 +409,58 @@ impl AppState {
         self.again.is_busy()
     }
 
-    fn close_all(&mut self) {
+    /// Remembers how the open files are looked at.
+    pub fn note_views(&mut self) {
+        if !self.demo {
+            self.last_views.note(&self.workspace, &self.view);
+        }
+    }
+
+    /// Says what was set aside of what was remembered.
+    pub fn tell_set_aside(&mut self, set_aside: &[String]) {
+        if !set_aside.is_empty() {
+            let title = "Settings that could not be read were kept under another name".to_owned();
+            let message = format!("{}\n\nThe window starts with its defaults instead.", set_aside.join("\n"));
+            self.notices.push_back(Notice { title, message, convert: None });
+        }
+    }
+
+    fn start_anew(&mut self) {
+        self.last_views.forget(&self.workspace);
+        self.view = self.first_view();
+    }
+
+    fn move_side_panel(&mut self) {
+        let at = Dock::ALL.iter().position(|dock| *dock == self.settings.dock).unwrap_or(0);
+        // A panel that is hidden is first shown where it was.
+        if self.settings.side {
+            self.settings.dock = Dock::ALL.into_iter().cycle().nth(at + 1).unwrap_or_default();
+        }
+        self.settings.side = true;
+    }
+
+    /// What the open files looked like on disk when they were read; nothing of files that are no longer open.
+    pub fn stamps(&self) -> &HashMap<PathBuf, Stamp> {
+        &self.stamps
+    }
+
+    /// Goes on with what was read of files that were replaced, until they are replaced again.
+    fn keep_replaced(&mut self) {
+        for path in std::mem::take(&mut self.replaced) {
+            self.stamps.extend(stamp(&path).map(|stamp| (path, stamp)));
+        }
+    }
+
+    pub(super) fn close_all(&mut self) {
+        self.note_views();
         self.jobs.cancel();
         self.view.apply(&Command::CloseSearch, &self.workspace);
         self.opened.clear();
+        self.demo = false;
+        self.awaited = None;
+        self.replaced.clear();
+        self.reloading.clear();
+        self.stamps.clear();
         self.said = None;
         self.rebuild();
     }
@@ -454,7 +575,7 @@ fn failed(failures: &[Failure]) -> Option<Notice> {
 }
 
 /// One path per file, however it was named.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     found.unwrap_or_else(|_| path.to_owned())
 }

@@ -5,7 +5,7 @@ use super::cx::Cx;
 use super::icons::{self, Icon};
 use crate::format;
 use crate::timeline;
-use crate::view::{Axis, Clock, Command, Panel};
+use crate::view::{Axis, Clock, Command, Panel, ViewState, Workspace};
 use egui::{Align, Layout, RichText, Ui};
 
 const HINT: &str =
@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, renewing: bool, out: &mut Vec<Command>) {
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let tip =
         format!("Visible span: its length and where it starts. {}", timeline::clock::about(cx.workspace, cx.view));
-    ui.label(RichText::new(visible_text(cx)).small()).on_hover_text(tip);
+    ui.label(RichText::new(visible_text(cx.workspace, cx.view)).small()).on_hover_text(tip);
     if cx.view.axis != Axis::Capture {
         ui.separator();
         let name = timeline::clock::name(cx.workspace, cx.view);
@@ -64,9 +64,9 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Length and start of what is on screen.
-pub fn visible_text(cx: &Cx<'_>) -> String {
-    let visible = cx.view.viewport.span();
-    let start = timeline::clock::rough(cx.workspace, cx.view, visible.start_ns, visible.len_ns());
+pub fn visible_text(workspace: &Workspace, view: &ViewState) -> String {
+    let visible = view.viewport.span();
+    let start = timeline::clock::rough(workspace, view, visible.start_ns, visible.len_ns());
     format!("{} from {start}", format::duration(visible.len_ns()))
 }
 

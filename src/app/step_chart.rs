@@ -92,7 +92,8 @@ fn chart(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, all: &Steps, out: &mut V
     }
 }
 
-fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
+/// Index of the step whose bar is at `pointer`.
+pub(super) fn step_under(pointer: PlotPoint, shown: &[(usize, &Step)]) -> Option<usize> {
     let bar = pointer.x.round();
     (bar >= 0.0).then(|| shown.get(bar as usize)).flatten().map(|(at, _)| *at)
 }

@@ -5,13 +5,13 @@ use super::fetch::Fetcher;
 use super::frame::{self, Caches};
 use super::load::{Opener, What};
 use super::picture::{self, PictureOptions};
+use super::replaced::{EVERY, Lookout};
 use super::settings::Settings;
 use super::state::{AppState, Effect, PathQuestion, file_name};
-use super::store::Store;
+use super::store::{Remembered, Store};
 use super::toast::Message;
 use super::{keys, theme};
 use crate::format;
-use crate::raster;
 use crate::report::{Capture, Form, SaveError, check_target};
 use crate::timeline::color::Palette;
 use crate::view::{Command, Theme, Workspace};
@@ -19,10 +19,13 @@ use egui::{Context, Popup, Ui, ViewportCommand};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the progress of loading is redrawn.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// How often what is to be remembered is written down, if it has changed.
+const REMEMBER_EVERY: Duration = Duration::from_secs(5);
 
 /// The window.
 #[derive(Debug)]
@@ -37,6 +40,9 @@ pub struct Window {
     store: Store,
     /// What Escape closed or left in this frame, as the last one ended.
     escape: Escape,
+    lookout: Lookout,
+    focused: bool,
+    remembered: Instant,
 }
 
 /// What came of a save.
@@ -87,17 +93,30 @@ impl Window {
             titled: 0,
             store: Store::default(),
             escape: Escape::default(),
+            lookout: Lookout::default(),
+            focused: false,
+            remembered: Instant::now(),
         };
         window.follow_looks(ctx);
         window
     }
 
-    /// The same window, whose settings are kept in `store`.
+    /// The same window, with what was `remembered` from `store`, where it is kept again.
     #[must_use]
-    pub(super) fn remembering(mut self, store: Store) -> Self {
+    pub fn remembering(mut self, store: Store, remembered: Remembered) -> Self {
         self.state.bookmarks = store.bookmarks();
         self.store = store;
+        self.state.settings = remembered.settings;
+        self.state.last_views = remembered.views;
+        self.state.tell_set_aside(&remembered.set_aside);
         self
+    }
+
+    /// Writes down what is to be remembered, as it is done from time to time and at the end.
+    pub fn remember(&mut self) {
+        self.remembered = Instant::now();
+        self.state.note_views();
+        self.store.write(&self.state.settings, &self.state.last_views);
     }
 
     /// What is open and shown.
@@ -126,6 +145,7 @@ impl Window {
             Some(Effect::KeepBookmarks) => self.store.keep_bookmarks(&self.state.bookmarks, &self.state.workspace),
             Some(Effect::WritePicture(path)) => self.write_picture(ctx, path),
             Some(Effect::WriteReport(path)) => self.write_report(path),
+            Some(Effect::AskWhereToSaveSession) => self.dialogs.ask(PathQuestion::Session, beside),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
     }
@@ -166,8 +186,24 @@ impl Window {
                 Err(failed) => self.state.refuse(failed.question, &failed.path, failed.title, &failed.why),
             }
         }
+        self.look_at_files(ctx);
+        // A display that vanishes ends the program without another word.
+        if self.remembered.elapsed() >= REMEMBER_EVERY {
+            self.remember();
+        }
         if self.state.jobs.is_busy() {
             ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    /// Finds out whether open files were replaced: at once when the window gets the focus, then every few seconds.
+    fn look_at_files(&mut self, ctx: &Context) {
+        let focused = ctx.input(|input| input.focused);
+        let gained = focused && !std::mem::replace(&mut self.focused, focused);
+        self.state.tell_replaced(self.lookout.poll());
+        if focused && !self.state.stamps().is_empty() {
+            self.lookout.look(self.state.stamps(), gained, &self.wake.0);
+            ctx.request_repaint_after(EVERY);
         }
     }
 
@@ -245,13 +281,12 @@ impl Window {
             theme: self.state.view.theme,
         };
         let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
-        self.in_background("Picture", move || {
-            let image = picture::render(&workspace, &view, &options);
-            let why = match raster::png::write(&image, &path) {
-                Ok(()) => return Ok(Message::done(format!("Saved {}", path.display()))),
-                Err(error) => error.to_string(),
-            };
-            Err(Failed { question: PathQuestion::Picture, path, title: "The picture was not saved", why })
+        self.in_background("Picture", move || match picture::save(&workspace, &view, &options, &path) {
+            Ok(()) => Ok(Message::done(format!("Saved {}", path.display()))),
+            Err(error) => {
+                let (title, why) = ("The picture was not saved", error.to_string());
+                Err(Failed { question: PathQuestion::Picture, path, title, why })
+            }
         });
     }
 
@@ -300,7 +335,7 @@ impl eframe::App for Window {
     }
 
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
-        self.store.write(&self.state.settings);
+        self.remember();
     }
 
     fn persist_egui_memory(&self) -> bool {

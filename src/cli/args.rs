@@ -45,6 +45,8 @@ pub struct Reading {
 /// Subcommands; all work without a display.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Opens a link that was copied from the window (stepscope:...), a session (.stepscope.toml), or exports.
+    Open(Open),
     /// What is in an export: versions, ranks, GPUs, tables, span, warnings, and what it cannot answer.
     Info(Files),
     /// Where the time went, per rank and per step.
@@ -53,7 +55,7 @@ pub enum Command {
     /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
     #[command(after_long_help = crate::report::stats_help())]
     Stats(Stats),
-    /// Draws the window's view as a PNG, without a display.
+    /// Draws the window's view as a PNG or SVG, without a display.
     Render(Render),
     /// Simulates a training job and writes it as exports.
     Demo(Demo),
@@ -61,6 +63,17 @@ pub enum Command {
     Bench(Bench),
     /// How to record a capture: the nsys command for your case, what its options do, code for the training loop.
     CaptureHelp(CaptureHelp),
+}
+
+/// What the window opens.
+#[derive(Debug, clap::Args)]
+pub struct Open {
+    /// A link, a session, or exports.
+    #[arg(required = true)]
+    pub what: Vec<String>,
+    /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Exports and the form of the answer.
@@ -157,7 +170,7 @@ pub enum ThemeName {
 pub struct Render {
     /// Exports (.sqlite); none draws the built-in demo.
     pub exports: Vec<PathBuf>,
-    /// PNG to write.
+    /// Picture to write; its ending decides: .png, or .svg for shapes and text that stay sharp at every size.
     #[arg(short, long, value_name = "FILE", default_value = "step.png")]
     pub output: PathBuf,
     /// Show this step of the first rank, by its number.
@@ -166,6 +179,9 @@ pub struct Render {
     /// Show this span, as times since the first event: 10ms..25.5ms.
     #[arg(long, value_name = "A..B")]
     pub span: Option<String>,
+    /// Tab of the side panel that is shown, by its name: overview, steps, kernels, ...
+    #[arg(long, value_name = "NAME")]
+    pub panel: Option<String>,
     /// Size in pixels.
     #[arg(long, value_name = "WxH", default_value = "1920x1080")]
     pub size: String,

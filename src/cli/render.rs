@@ -4,11 +4,11 @@ use super::args::{Render, ThemeName};
 use super::load::{Loaded, load};
 use super::run::CliError;
 use super::span::{no_step, parse_span};
-use crate::app::picture::{PictureOptions, render as draw};
+use crate::app::panel_names;
+use crate::app::picture::{self, PictureOptions};
 use crate::format;
-use crate::raster::png;
 use crate::sim::Demo;
-use crate::view::{Command, Theme, ViewState, Workspace};
+use crate::view::{Command, Panel, Theme, ViewState, Workspace};
 use std::path::Path;
 
 /// Largest side of a picture in pixels.
@@ -22,17 +22,18 @@ pub(super) struct Picture {
     pub theme: Theme,
     pub step: Option<i64>,
     pub span: Option<String>,
+    pub panel: Panel,
 }
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None }
+        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None, panel: Panel::default() }
     }
 }
 
 /// The `render` command.
 pub(super) fn render(options: &Render) -> Result<(), CliError> {
-    let picture = Picture {
+    let wanted = Picture {
         size_px: parse_size(&options.size)?,
         scale: options.scale,
         theme: match options.theme {
@@ -41,36 +42,38 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
         },
         step: options.step,
         span: options.span.clone(),
+        panel: options.panel.as_deref().map_or(Ok(Panel::default()), panel_of)?,
     };
-    if !(0.5..=4.0).contains(&picture.scale) {
-        return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", picture.scale)));
+    if !(0.5..=4.0).contains(&wanted.scale) {
+        return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", wanted.scale)));
     }
-    if options.output.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")) {
+    let is_png = options.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
+    if !is_png && !picture::is_svg(&options.output) {
         return Err(CliError::Usage(format!(
-            "pictures are PNG files: name the picture {}",
-            options.output.with_extension("png").display()
+            "pictures are PNG or SVG files: name the picture {} or {}",
+            options.output.with_extension("png").display(),
+            options.output.with_extension("svg").display()
         )));
     }
     // Before the work of loading, so that a slip shows at once.
-    png::check_target(&options.output)?;
+    picture::check_target(&options.output)?;
     let demo = if options.exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
     let loaded = load(exports, &options.reading)?;
-    write(&loaded, &picture, &options.output)
+    write(&loaded, &wanted, &options.output)
 }
 
-/// Draws `picture` of the loaded exports to `path`.
-pub(super) fn write(loaded: &[Loaded], picture: &Picture, path: &Path) -> Result<(), CliError> {
+/// Draws the picture that is `wanted` of the loaded exports to `path`.
+pub(super) fn write(loaded: &[Loaded], wanted: &Picture, path: &Path) -> Result<(), CliError> {
     let workspace = Workspace::new(loaded.iter().map(|l| (l.trace.clone(), l.analysis.clone())));
     let mut state = ViewState::open(&workspace);
-    state.theme = picture.theme;
-    for command in shown(&workspace, picture)? {
+    (state.theme, state.panel) = (wanted.theme, wanted.panel);
+    for command in shown(&workspace, wanted)? {
         state.apply(&command, &workspace);
     }
-    let (width_px, height_px) = picture.size_px;
-    let options = PictureOptions { width_px, height_px, scale: picture.scale, theme: picture.theme };
-    let image = draw(&workspace, &state, &options);
-    Ok(png::write(&image, path)?)
+    let (width_px, height_px) = wanted.size_px;
+    let options = PictureOptions { width_px, height_px, scale: wanted.scale, theme: wanted.theme };
+    Ok(picture::save(&workspace, &state, &options, path)?)
 }
 
 /// The commands that bring the wanted part of the capture into view.
@@ -96,6 +99,15 @@ fn shown(workspace: &Workspace, picture: &Picture) -> Result<Vec<Command>, CliEr
         return Err(CliError::Usage(format!("--span {text} lies outside the capture, which is {len} long")));
     }
     Ok(vec![Command::Show(span)])
+}
+
+/// The panel of this name, whatever its case.
+fn panel_of(name: &str) -> Result<Panel, CliError> {
+    let found = panel_names().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(panel, _)| panel);
+    found.ok_or_else(|| {
+        let known: Vec<String> = panel_names().map(|(_, name)| name.to_lowercase()).collect();
+        CliError::Usage(format!("--panel {name} is no panel: the panels are {}", known.join(", ")))
+    })
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), CliError> {

@@ -1,6 +1,6 @@
 //! What the command line does.
 
-use super::args::{Args, Command, Files, Reading};
+use super::args::{Args, Command, Files, Open, Reading};
 use super::load::{Loaded, load};
 use super::{bench, capture_help, demo, report as report_command, stats};
 use crate::analysis::RulesError;
@@ -8,6 +8,7 @@ use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report, SaveError};
 use crate::settings::SettingsError;
 use crate::sim::{Demo, SimError};
+use crate::view::{Link, SCHEME};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub enum CliError {
     /// A picture could not be written.
     #[cfg(feature = "gui")]
     #[error(transparent)]
-    Picture(#[from] crate::raster::png::PngError),
+    Picture(#[from] crate::app::picture::SaveError),
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),
@@ -69,7 +70,8 @@ impl CliError {
 /// See [`CliError`].
 pub fn run(args: &Args) -> Result<(), CliError> {
     match &args.command {
-        None => check_words(&args.exports).and_then(|()| window(&args.exports, &args.reading)),
+        None => check_words(&args.exports).and_then(|()| window(&args.exports, None, &args.reading)),
+        Some(Command::Open(options)) => open(options),
         Some(Command::Info(files)) => info(files),
         Some(Command::Report(options)) => report_command::report(options),
         Some(Command::Stats(options)) => stats::stats(options),
@@ -129,27 +131,55 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
     };
     match exports.iter().find(is_word) {
         Some(word) => Err(CliError::Usage(format!(
-            "there is no file and no command {}: the commands are info, report, stats, render, demo, bench and capture-help (stepscope --help)",
+            "there is no file and no command {}: the commands are open, info, report, stats, render, demo, bench and capture-help (stepscope --help)",
             word.display()
         ))),
         None => Ok(()),
     }
 }
 
+/// Opens a link, a session or exports. A link that cannot be read is told before any window is opened.
+fn open(options: &Open) -> Result<(), CliError> {
+    match options.what.as_slice() {
+        [text] if text.trim().starts_with(SCHEME) => {
+            let link = Link::parse(text).map_err(|error| CliError::Usage(error.to_string()))?;
+            window(&link.files, Some(text.clone()), &options.reading)
+        }
+        what if what.iter().any(|text| text.starts_with(SCHEME)) => {
+            Err(CliError::Usage("one link at a time: it names all its files".to_owned()))
+        }
+        what => {
+            let paths: Vec<PathBuf> = what.iter().map(PathBuf::from).collect();
+            check_words(&paths).and_then(|()| window(&paths, None, &options.reading))
+        }
+    }
+}
+
 /// Opens the window; without a display prints the report and writes a picture.
 #[cfg(feature = "gui")]
-fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+fn window(exports: &[PathBuf], link: Option<String>, reading: &Reading) -> Result<(), CliError> {
     use crate::app::{self, AppOptions, RunError};
     let (params, run_settings) = (super::load::base(reading)?, super::load::settings(reading)?);
-    match app::run(AppOptions { paths: exports.to_vec(), params, run_settings, ..AppOptions::default() }) {
+    match app::run(AppOptions { paths: exports.to_vec(), link, params, run_settings, ..AppOptions::default() }) {
         Ok(()) => Ok(()),
-        Err(RunError::NoDisplay) => without_display(exports, reading),
+        Err(RunError::NoDisplay) => without_display(&named(exports)?, reading),
         Err(e) => Err(CliError::Window(e.to_string())),
     }
 }
 
+/// The exports themselves, where a session names them.
+#[cfg(feature = "gui")]
+fn named(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    use crate::app::session::{ENDING, Session};
+    let Some(session) = paths.iter().find(|path| path.to_string_lossy().ends_with(ENDING)) else {
+        return Ok(paths.to_vec());
+    };
+    let session = Session::read(session).map_err(|error| CliError::Usage(error.to_string()))?;
+    Ok(session.files.into_iter().map(|file| file.path).collect())
+}
+
 #[cfg(not(feature = "gui"))]
-fn window(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+fn window(exports: &[PathBuf], _link: Option<String>, reading: &Reading) -> Result<(), CliError> {
     without_display(exports, reading)
 }
 

@@ -11,6 +11,7 @@
 
 mod glyphs;
 pub mod png;
+pub mod svg;
 mod texture;
 mod triangle;
 

@@ -143,7 +143,7 @@ impl RunSettings {
     /// # Errors
     /// See [`SettingsError`].
     pub fn beside(export: &Path) -> Result<Option<Self>, SettingsError> {
-        let found = candidates(export).into_iter().find(|path| path.is_file());
+        let found = candidates(export).into_iter().find(|path| path.is_file() && !is_session(path));
         found.map(|path| Self::read(&path)).transpose()
     }
 
@@ -202,6 +202,17 @@ pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> 
 fn reason(error: &std::io::Error) -> String {
     let said = error.to_string();
     said.rsplit_once(" at path ").map_or(said.clone(), |(reason, _)| reason.to_owned())
+}
+
+/// What the user says of the run as text for a settings file in `folder`.
+pub fn text_for(experiment: &Experiment, folder: &Path) -> String {
+    written(DocumentMut::new(), experiment, folder)
+}
+
+/// True when `path` holds a session of the window. Its name may end as that of settings does.
+pub fn is_session(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().any(|line| line.trim() == "[session]")
 }
 
 /// The settings file at `path`; `None` when there is no file.

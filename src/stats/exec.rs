@@ -3,8 +3,9 @@
 use super::Scope;
 use super::host::without_version;
 use super::report::Report;
-use super::summary::{Summary, spread_cells};
+use super::summary::spread_cells;
 use super::table::{Cell, Column, Table, Unit};
+use crate::analysis::Summary;
 use crate::trace::{NameId, OpKind, Rank, Trace};
 use rustc_hash::FxHashMap;
 

@@ -2,21 +2,21 @@
 
 use super::Scope;
 use super::report::Report;
-use super::summary::{Groups, Summary, time_cells, time_columns, total};
+use super::summary::{time_cells, time_columns};
 use super::table::{Cell, Column, Table, Unit};
+use crate::analysis::{Groups, NamedBy, Summary, kernel_name, total};
 use crate::trace::{CopyKind, NameId, OpKind, Trace};
 
 /// Kernels by full name, or by their names without template arguments.
 pub(super) fn kernels(trace: &Trace, scope: &Scope, base: bool) -> Table {
     let mut groups: Groups<NameId> = Groups::default();
-    let names: Vec<NameId> = trace.op_names.iter().map(|name| if base { name.short } else { name.full }).collect();
+    let by = if base { NamedBy::Base } else { NamedBy::Full };
     for (at, rank) in trace.ranks.iter().enumerate() {
         let ops = &rank.ops;
         for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel) {
             let span = ops.span(op);
             if scope.holds_op(at, span) {
-                let name = names.get(ops.name[op].0 as usize).copied().unwrap_or(NameId::EMPTY);
-                groups.add(name, span.len_ns());
+                groups.add(kernel_name(trace, ops.name[op], by), span.len_ns());
             }
         }
     }

@@ -3,8 +3,9 @@
 use super::Scope;
 use super::gpu::named_rows;
 use super::report::Report;
-use super::summary::{Groups, time_columns};
+use super::summary::time_columns;
 use super::table::{Cell, Column, Table, Unit};
+use crate::analysis::Groups;
 use crate::trace::{NameId, Trace};
 use crate::units::Span;
 use std::cmp::Reverse;

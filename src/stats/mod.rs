@@ -20,10 +20,10 @@ mod scope;
 mod summary;
 mod table;
 
+pub use crate::analysis::Summary;
 pub use report::Report;
 pub use request::{Request, RequestError};
 pub use scope::{NoStep, Scope};
-pub use summary::Summary;
 pub use table::{Cell, Column, Skipped, Table, Unit};
 
 use crate::trace::Trace;

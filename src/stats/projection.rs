@@ -3,9 +3,9 @@
 use super::Scope;
 use super::ranges::{Named, RANGE, RangeName, STYLE, style};
 use super::report::Report;
-use super::summary::{Summary, spread_cells};
+use super::summary::spread_cells;
 use super::table::{Cell, Column, Table, Unit};
-use crate::analysis::same_thread_rows;
+use crate::analysis::{Summary, same_thread_rows};
 use crate::trace::{NameId, RangeKind, Trace};
 use rustc_hash::FxHashMap;
 

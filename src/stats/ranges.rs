@@ -2,8 +2,9 @@
 
 use super::Scope;
 use super::report::Report;
-use super::summary::{Groups, time_cells, time_columns, total};
+use super::summary::{time_cells, time_columns};
 use super::table::{Cell, Column, Table, Unit};
+use crate::analysis::{Groups, Summary, total};
 use crate::trace::{NameId, RangeKind, RangeTable, Trace};
 
 /// Domain (an index, when its name goes before the range's) and name of a range.
@@ -39,7 +40,7 @@ fn ranges(trace: &Trace, scope: &Scope, report: Report) -> Table {
     }
     let sums = groups.summaries(|((domain, name), start_end)| (named.text(trace, (domain, name)), start_end));
     let total = total(&sums);
-    let row = |((name, start_end), sum): &((RangeName, bool), super::Summary)| {
+    let row = |((name, start_end), sum): &((RangeName, bool), Summary)| {
         let mut cells = time_cells(sum, total);
         if every_kind {
             cells.push(Cell::Text(style(*start_end).to_owned()));

@@ -93,8 +93,7 @@ impl Window {
     fn holds(self, row: Span) -> bool {
         match self {
             Self::All => true,
-            Self::Only(span) if row.is_empty() => span.contains(row.start_ns),
-            Self::Only(span) => row.start_ns < span.end_ns && row.end_ns > span.start_ns,
+            Self::Only(span) => span.holds(row),
             Self::Nothing => false,
         }
     }

@@ -51,6 +51,7 @@ mod tests;
 
 pub use cache::Cache;
 pub use gutter::thread_name;
+pub use ink::Ink;
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};

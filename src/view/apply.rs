@@ -119,6 +119,13 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::CopyLink
+            | Command::OpenLink
+            | Command::OpenLinkText(_)
+            | Command::SaveSession
+            | Command::SaveSessionTo(_)
+            | Command::Reload
+            | Command::KeepReplaced
             | Command::SaveReport
             | Command::ToggleHelp
             | Command::ToggleAbout
@@ -138,9 +145,11 @@ impl ViewState {
             | Command::Dismiss
             | Command::SetScale(_)
             | Command::ToggleSidePanel
+            | Command::MoveSidePanel
             | Command::ToggleDetails
             | Command::TogglePalette
             | Command::Recall(_)
+            | Command::StartAnew
             | Command::Quit => return false,
         }
         true

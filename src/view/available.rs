@@ -36,7 +36,17 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         | Command::ShowPanel(_)
         | Command::SavePicture
         | Command::SaveReport
+        | Command::SaveSession
+        | Command::CopyLink
+        | Command::Reload
+        | Command::StartAnew
+        | Command::MoveSidePanel
+        | Command::AddBookmark
+        | Command::SetAxis(_)
         | Command::CloseAll => no_file,
+        Command::SelectNeighbour(..) | Command::SelectItsSpan | Command::CopyName | Command::CopyFacts => {
+            no_file.or(because(view.selected.is_none(), NOTHING_SELECTED))
+        }
         _ => None,
     }
 }

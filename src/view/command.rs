@@ -107,6 +107,20 @@ pub enum Command {
     CloseAll,
     /// Saves the current view as a picture (asks where).
     SavePicture,
+    /// Puts a link to what is shown on the clipboard.
+    CopyLink,
+    /// Asks for a link to open.
+    OpenLink,
+    /// Opens what this link leads to, in place of what is open.
+    OpenLinkText(String),
+    /// Saves what is open and shown as a session (asks where).
+    SaveSession,
+    /// Writes the session to this file.
+    SaveSessionTo(PathBuf),
+    /// Reads files anew that were replaced on disk, and keeps the view.
+    Reload,
+    /// Goes on with what was read of files that were replaced on disk.
+    KeepReplaced,
     /// Saves the report (asks where).
     SaveReport,
     /// Shows or hides the list of shortcuts.
@@ -150,12 +164,16 @@ pub enum Command {
     SetScale(u16),
     /// Shows or hides the side panel.
     ToggleSidePanel,
+    /// Puts the side panel at its next place: left, right, below.
+    MoveSidePanel,
     /// Shows or hides the details panel.
     ToggleDetails,
     /// Shows or hides the list of all commands.
     TogglePalette,
     /// Puts a command, by its name, first in that list.
     Recall(String),
+    /// Forgets how the open files were looked at and shows them as if they were opened for the first time.
+    StartAnew,
     /// Ends the program.
     Quit,
 }

@@ -296,6 +296,30 @@ pub const SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
+        chords: &[command("B")],
+        group: Group::Show,
+        help: "Side panel",
+        commands: |_, _| vec![Command::ToggleSidePanel],
+    },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("B") }],
+        group: Group::Show,
+        help: "Side panel on the left, on the right, below",
+        commands: |_, _| vec![Command::MoveSidePanel],
+    },
+    Shortcut {
+        chords: &[command("D")],
+        group: Group::Show,
+        help: "Details panel",
+        commands: |_, _| vec![Command::ToggleDetails],
+    },
+    Shortcut {
+        chords: &[command("0")],
+        group: Group::Navigate,
+        help: "Start with the whole capture, lanes as at first",
+        commands: |_, _| vec![Command::StartAnew],
+    },
+    Shortcut {
         chords: &[command("O")],
         group: Group::Window,
         help: "Open files…",
@@ -306,6 +330,30 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Window,
         help: "Save the view as a picture…",
         commands: |_, _| vec![Command::SavePicture],
+    },
+    Shortcut {
+        chords: &[command("L")],
+        group: Group::Window,
+        help: "Copy a link to the view",
+        commands: |_, _| vec![Command::CopyLink],
+    },
+    Shortcut {
+        chords: &[Chord { shift: true, ..command("L") }],
+        group: Group::Window,
+        help: "Open a link…",
+        commands: |_, _| vec![Command::OpenLink],
+    },
+    Shortcut {
+        chords: &[command("S")],
+        group: Group::Window,
+        help: "Save the session…",
+        commands: |_, _| vec![Command::SaveSession],
+    },
+    Shortcut {
+        chords: &[command("R"), key("F5")],
+        group: Group::Window,
+        help: "Reload files that were replaced on disk",
+        commands: |_, _| vec![Command::Reload],
     },
     Shortcut {
         chords: &[command("W")],

@@ -137,6 +137,8 @@ pub enum Panel {
     Steps,
     /// What loses time, ranked by what could be won back.
     Findings,
+    /// Kernels by name.
+    Kernels,
     /// Idle gaps with their causes.
     Gaps,
     /// Communication.

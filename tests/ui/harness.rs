@@ -10,6 +10,7 @@ use std::time::Duration;
 use stepscope::app::Window;
 use stepscope::app::load::{OpenError, Opened, Opener, Watch, What};
 use stepscope::app::settings::Settings;
+use stepscope::app::store::{Remembered, Store};
 use stepscope::raster::Renderer;
 use stepscope::view::Command;
 
@@ -72,12 +73,18 @@ impl Fake {
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
-            rank => Ok(vec![job::opened(rank.trim_start_matches("rank").parse().unwrap(), 12)]),
+            rank => {
+                Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])
+            }
         }
     }
 }
 
 impl Opener for Fake {
+    fn can_find(&self, path: &Path) -> bool {
+        !path.to_string_lossy().contains("missing")
+    }
+
     fn open(&self, what: &What, watch: &Watch) -> Result<Vec<Opened>, OpenError> {
         match what {
             What::Demo => Ok(vec![job::opened(0, 12), job::opened(1, 12)]),
@@ -101,10 +108,20 @@ impl Driven {
 
     /// A window with nothing open and these settings.
     pub fn with_settings(width_pt: f32, height_pt: f32, settings: Settings) -> Self {
+        let folder = Store::default();
+        Self::with_store(width_pt, height_pt, folder, Remembered { settings, ..Remembered::default() })
+    }
+
+    /// A window with nothing open that keeps its settings in `store`, from which came what is `remembered`.
+    pub fn with_store(width_pt: f32, height_pt: f32, store: Store, remembered: Remembered) -> Self {
         let fake = Arc::new(Fake::default());
         let opener = Arc::clone(&fake);
         let draw = move |ui: &mut egui::Ui, window: &mut Option<Window>| {
-            let new = || Window::new(ui.ctx(), Arc::clone(&opener) as Arc<dyn Opener>, settings.clone());
+            let new = || {
+                let settings = remembered.settings.clone();
+                Window::new(ui.ctx(), Arc::clone(&opener) as Arc<dyn Opener>, settings)
+                    .remembering(store.clone(), remembered.clone())
+            };
             let window = window.get_or_insert_with(new);
             window.poll(ui.ctx());
             window.frame(ui);
@@ -162,6 +179,23 @@ impl Driven {
     pub fn click(&mut self, name: &str) {
         self.harness.get_by_label(name).click();
         self.settle();
+    }
+
+    /// The text that comes on the clipboard by what `act` asks for, in the next frame or the one after it.
+    pub fn copied(&mut self, act: impl FnOnce(&Self)) -> String {
+        act(self);
+        for _ in 0..4 {
+            self.harness.step();
+            let commands = &self.harness.output().platform_output.commands;
+            let text = commands.iter().find_map(|command| match command {
+                egui::OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            });
+            if let Some(text) = text {
+                return text;
+            }
+        }
+        panic!("nothing was copied")
     }
 
     pub fn press(&mut self, key: egui::Key) {

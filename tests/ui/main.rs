@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod bookmarks;
+mod drawings;
 mod findings;
 mod gaps;
 mod guide;
 mod harness;
 mod job;
+mod kernels;
 mod loading;
+mod memory;
 mod mfu;
 mod minimap;
 mod navigate;
@@ -19,5 +22,8 @@ mod ranges;
 mod screens;
 mod search;
 mod selection;
+mod sharing;
 mod shortcuts;
+mod stack;
+mod tables;
 mod traffic;

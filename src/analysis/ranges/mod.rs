@@ -150,10 +150,22 @@ impl Ranges {
     /// The nodes directly under `node` (at the top for `None`) in the order of `sums`: most GPU time first, then most
     /// host time; at most `most` of those for which `keep` holds.
     pub fn listed(&self, sums: &RangeSums, node: Option<u32>, most: usize, keep: impl Fn(u32) -> bool) -> Listing {
+        self.listed_by(sums, node, most, keep, |sum| sum.busy_ns)
+    }
+
+    /// [`Ranges::listed`] with the largest `value` first, then as there.
+    pub fn listed_by(
+        &self,
+        sums: &RangeSums,
+        node: Option<u32>,
+        most: usize,
+        keep: impl Fn(u32) -> bool,
+        value: impl Fn(&RangeSum) -> i64,
+    ) -> Listing {
         let mut nodes: Vec<u32> = self.tree.children(node).iter().copied().filter(|node| keep(*node)).collect();
         let key = |node: &u32| {
             let sum = sums.nodes.get(*node as usize).copied().unwrap_or_default();
-            (Reverse(sum.busy_ns), Reverse(sum.cpu_ns), *node)
+            (Reverse(value(&sum)), Reverse(sum.busy_ns), Reverse(sum.cpu_ns), *node)
         };
         if nodes.len() > most {
             nodes.select_nth_unstable_by_key(most, key);

@@ -2,7 +2,8 @@
 //!
 //! Everything was computed when the file was opened; a frame lays out the visible rows only.
 
-use super::grid::{Column, Grid, Row, column, heading, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar, heading, remark};
+use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{CommSums, Communication, Limit, Part};
 use crate::app::cx::{Chosen, Cx};
 use crate::format;
@@ -12,7 +13,13 @@ use egui::{Label, RichText, Ui};
 
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
-pub struct CommunicationCache {}
+pub struct CommunicationCache {
+    filter: Filter,
+    /// By kind, stream and communicator.
+    sums: [Sheet; 3],
+    exposed: Sheet,
+    outliers: Sheet,
+}
 
 const SUMS: [Column; 12] = [
     column("Count", 48.0, "Communication kernels. Durations are those of kernels on the GPU, never of the calls."),
@@ -47,7 +54,7 @@ const SUMS: [Column; 12] = [
 ];
 
 const EXPOSED: [Column; 4] = [
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Stream", 48.0, "Stream of the kernel that ran for most of it."),
     column("Bytes", 66.0, "Bytes that this kernel moved, when known."),
     column("Kernel", 150.0, "The communication kernel that ran for most of it."),
@@ -55,14 +62,14 @@ const EXPOSED: [Column; 4] = [
 
 const OUTLIERS: [Column; 5] = [
     column("Usual", 60.0, "Median of kernels of the same kind and size, or of the same name while sizes are unknown."),
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Bytes", 66.0, "Bytes that it moved, when known."),
     column("Kernel", 150.0, "Its name."),
     column("Why", 220.0, "Why it stands out."),
 ];
 
 /// Draws the panel.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, _cache: &mut CommunicationCache, out: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut CommunicationCache, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else {
         ui.add(Label::new(RichText::new(Limit::NoGpuWork.consequence()).weak()).wrap());
         return;
@@ -72,24 +79,33 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, _cache: &mut CommunicationCache, out: &mut
         ui.add(Label::new(RichText::new("This rank ran no communication kernel.").weak()).wrap());
         return;
     };
-    sums(ui, &chosen, comm);
+    let selection = chosen.selection(cx);
+    let copied = filter_bar(ui, &mut cache.filter, "communication", selection, true);
+    let CommunicationCache { filter, sums: sheets, exposed: longest, outliers: odd } = cache;
+    let shown = Shown { token: chosen.token(cx), filter, selection, copy: copied.as_ref() };
+    sums(ui, &chosen, comm, sheets, shown);
     ui.add_space(4.0);
     remark(ui, "Waiting for late ranks is part of these times. One rank alone does not tell how much of them it is.");
     if !sizes.text().is_empty() {
         ui.add(Label::new(RichText::new(sizes.text()).small()).wrap().selectable(true));
     }
     contention(ui, comm);
-    exposed(ui, &chosen, comm, out);
-    outliers(ui, &chosen, comm, out);
+    exposed(ui, &chosen, comm, (longest, shown), out);
+    outliers(ui, &chosen, comm, (odd, shown), out);
+    if let Some(copied) = copied {
+        copied.finish(ui);
+    }
 }
 
-fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication) {
-    let grid = |id, name| Grid { id, name, columns: &SUMS };
-    grid("kinds", "Kind").show(ui, comm.by_kind.len(), |at| {
+fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, sheets: &mut [Sheet; 3], shown: Shown<'_>) {
+    let grid = |id, name| Grid { id, name, columns: &SUMS, tall: false, name_pt: NAME_PT };
+    let [kinds, streams, communicators] = sheets;
+    let rows = List::new(comm.by_kind.len(), |at| {
         comm.by_kind.get(at).map_or_else(Row::default, |(kind, sums)| row(kind.text().to_owned(), sums))
     });
+    grid("kinds", "Kind").show(ui, kinds, shown, &rows);
     ui.add_space(8.0);
-    grid("streams", "Stream").show(ui, comm.by_stream.len(), |at| {
+    let rows = List::new(comm.by_stream.len(), |at| {
         let Some((stream, sums)) = comm.by_stream.get(at) else { return Row::default() };
         let primary = chosen.numbers.primary_stream == Some(*stream);
         let id = chosen.rank.streams.get(*stream).map_or_else(|| format::UNKNOWN.to_owned(), |s| s.id.to_string());
@@ -99,11 +115,12 @@ fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication) {
         }
         row
     });
+    grid("streams", "Stream").show(ui, streams, shown, &rows);
     if comm.by_communicator.is_empty() {
         return;
     }
     ui.add_space(8.0);
-    grid("communicators", "Communicator").show(ui, comm.by_communicator.len(), |at| {
+    let rows = List::new(comm.by_communicator.len(), |at| {
         let Some((id, sums)) = comm.by_communicator.get(at) else { return Row::default() };
         let ranks = comm.communicator_ranks.get(at).copied().flatten();
         let mut row = row(format::communicator(*id), sums);
@@ -117,24 +134,27 @@ fn sums(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication) {
         };
         row
     });
+    grid("communicators", "Communicator").show(ui, communicators, shown, &rows);
 }
 
 fn row(name: String, sums: &CommSums) -> Row {
     let bandwidth = sums.bandwidth.unwrap_or_default();
     let variants: Vec<String> = sums.variants.iter().take(3).map(|sum| sum.variant.to_string()).collect();
+    let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
+    let speed = |gb_per_s: Option<f64>| Cell::maybe(format::bandwidth(gb_per_s), gb_per_s);
     let cells = vec![
-        format::count(sums.count),
-        format::duration(sums.total_ns),
-        format::duration(sums.exposed_ns),
-        format::bandwidth(bandwidth.bus_gb_per_s),
-        format::duration(sums.median_ns),
-        format::bytes_or_unknown(sums.bytes),
-        format::duration(sums.longest_ns),
-        format::duration(sums.overlapped_ns),
-        format::duration(sums.min_ns),
-        format::bandwidth(bandwidth.algorithm_gb_per_s),
-        format::bandwidth(bandwidth.best_bus_gb_per_s),
-        variants.join(", "),
+        Cell::whole(format::count(sums.count), sums.count as i64),
+        duration(sums.total_ns),
+        duration(sums.exposed_ns),
+        speed(bandwidth.bus_gb_per_s),
+        duration(sums.median_ns),
+        size(sums.bytes),
+        duration(sums.longest_ns),
+        duration(sums.overlapped_ns),
+        duration(sums.min_ns),
+        speed(bandwidth.algorithm_gb_per_s),
+        speed(bandwidth.best_bus_gb_per_s),
+        Cell::text(variants.join(", ")),
     ];
     Row { name, cells, ..Row::default() }
 }
@@ -157,58 +177,74 @@ fn contention(ui: &mut Ui, comm: &Communication) {
     }
 }
 
-fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Vec<Command>) {
+/// The order of a table, and what decides which of its rows are shown.
+type Asked<'a> = (&'a mut Sheet, Shown<'a>);
+
+fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked<'_>, out: &mut Vec<Command>) {
     if comm.exposed.is_empty() {
         return;
     }
     let title = format!("Longest exposed of {}", format::counted(comm.exposed_spans, "span", "spans"));
     heading(ui, &title, Part::Exposed.definition());
-    let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED };
-    let clicked = grid.show(ui, comm.exposed.len(), |at| {
+    let row = |at: usize| {
         let Some(exposed) = comm.exposed.get(at) else { return Row::default() };
-        let length = format::duration(exposed.span.len_ns());
+        let (length, start_ns) = (format::duration(exposed.span.len_ns()), exposed.span.start_ns);
         Row {
             action: format!("Show exposed span {at}, {length}"),
             name: length,
+            number: Some(exposed.span.len_ns() as f64),
             cells: vec![
-                format::duration(chosen.doc.trace.since_start_ns(exposed.span.start_ns)),
+                Cell::whole(format::duration(chosen.doc.trace.since_start_ns(start_ns)), start_ns),
                 stream(chosen, exposed.op),
                 bytes(comm, exposed.op),
-                kernel(chosen, exposed.op),
+                Cell::text(kernel(chosen, exposed.op)),
             ],
             ..Row::default()
         }
-    });
+    };
+    let rows = Placed::new(comm.exposed.len(), row, |at| comm.exposed.get(at).map(|exposed| exposed.span));
+    let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED, tall: false, name_pt: NAME_PT };
+    let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(exposed) = clicked.and_then(|at| comm.exposed.get(at)) {
         go_to(chosen, exposed.op, exposed.span, out);
     }
 }
 
-fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, out: &mut Vec<Command>) {
+fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked<'_>, out: &mut Vec<Command>) {
     if comm.outliers.is_empty() {
         return;
     }
     let tip = "Collectives that took far over the mean of their like, and small messages that waited. They are left out \
                of medians and bandwidth.";
     heading(ui, &format!("Outliers: {}", format::count(comm.outlier_count)), tip);
-    let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS };
-    let clicked = grid.show(ui, comm.outliers.len(), |at| {
+    let row = |at: usize| {
         let Some(outlier) = comm.outliers.get(at) else { return Row::default() };
         let length = format::duration(outlier.len_ns);
         let start_ns = chosen.rank.ops.start_ns.get(outlier.op as usize).copied();
         Row {
             action: format!("Show outlier {at}, {length}"),
             name: length,
+            number: Some(outlier.len_ns as f64),
             cells: vec![
-                format::duration(outlier.usual_ns),
-                format::duration_or_unknown(start_ns.map(|at_ns| chosen.doc.trace.since_start_ns(at_ns))),
+                Cell::whole(format::duration(outlier.usual_ns), outlier.usual_ns),
+                Cell::maybe(
+                    format::duration_or_unknown(start_ns.map(|at_ns| chosen.doc.trace.since_start_ns(at_ns))),
+                    start_ns.map(|at_ns| at_ns as f64),
+                ),
                 bytes(comm, outlier.op),
-                kernel(chosen, outlier.op),
-                outlier.reason.text().to_owned(),
+                Cell::text(kernel(chosen, outlier.op)),
+                Cell::text(outlier.reason.text().to_owned()),
             ],
             ..Row::default()
         }
-    });
+    };
+    let span = |at: usize| {
+        let op = comm.outliers.get(at)?.op as usize;
+        (op < chosen.rank.ops.len()).then(|| chosen.rank.ops.span(op))
+    };
+    let rows = Placed::new(comm.outliers.len(), row, span);
+    let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS, tall: false, name_pt: NAME_PT };
+    let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(outlier) = clicked.and_then(|at| comm.outliers.get(at)) {
         go_to(chosen, outlier.op, chosen.rank.ops.span(outlier.op as usize), out);
     }
@@ -225,12 +261,17 @@ fn kernel(chosen: &Chosen<'_>, op: u32) -> String {
     name.map_or_else(String::new, |name| format::one_line(chosen.doc.trace.op_short_name(*name), 80))
 }
 
-fn stream(chosen: &Chosen<'_>, op: u32) -> String {
+fn stream(chosen: &Chosen<'_>, op: u32) -> Cell {
     let at = chosen.rank.ops.stream.get(op as usize).map(|at| *at as usize);
     let id = at.and_then(|at| chosen.rank.streams.get(at)).map(|stream| stream.id);
-    id.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string())
+    let text = id.map_or_else(|| format::UNKNOWN.to_owned(), |id| id.to_string());
+    Cell::maybe(text, id.map(|id| id as f64))
 }
 
-fn bytes(comm: &Communication, op: u32) -> String {
-    format::bytes_or_unknown(comm.message(op).map(|message| message.bytes))
+fn bytes(comm: &Communication, op: u32) -> Cell {
+    size(comm.message(op).map(|message| message.bytes))
+}
+
+fn size(bytes: Option<u64>) -> Cell {
+    Cell::maybe(format::bytes_or_unknown(bytes), bytes.map(|bytes| bytes as f64))
 }

@@ -1,18 +1,23 @@
 //! What loses time, ranked by what could be won back.
 
-use crate::analysis::{Finding, Severity};
+use super::grid::filter_bar;
+use super::sheet::{Filter, tsv};
+use crate::analysis::{Basis, Finding, Severity};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::icons::{self, Icon};
 use crate::app::verdict::{card, color, places, swatch, wrapped};
 use crate::report::{evidence_text, gain_text, verdict_text};
+use crate::units::Span;
 use crate::view::{Command, RankId};
 use egui::{RichText, Ui};
+use std::borrow::Cow;
 
 /// What the panel keeps between frames: the findings of a rank, those on MFU included.
 #[derive(Debug, Default)]
 pub struct FindingsCache {
     of: Option<(u64, RankId, Option<u64>)>,
     findings: Vec<Finding>,
+    filter: Filter,
 }
 
 impl FindingsCache {
@@ -42,10 +47,49 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut FindingsCache, out: &mut Vec<C
     if cache.findings.is_empty() {
         wrapped(ui, RichText::new("No rule has anything to say.").weak());
     }
-    for finding in &cache.findings {
+    if !cache.findings.is_empty() {
+        let placed = chosen.selection(cx);
+        if let Some(copied) = filter_bar(ui, &mut cache.filter, "findings", placed, true) {
+            let basis = verdict.map(|verdict| verdict.basis);
+            let lines = wanted(cx, &chosen, cache).map(|finding| as_line(finding, basis));
+            copied.add(&tsv(std::iter::once(HEADS.map(Cow::Borrowed).to_vec()).chain(lines)));
+            copied.finish(ui);
+        }
+        if wanted(cx, &chosen, cache).next().is_none() {
+            wrapped(ui, RichText::new("No finding is like that.").weak());
+        }
+    }
+    ui.add_space(4.0);
+    for finding in wanted(cx, &chosen, cache) {
         one(ui, cx, &chosen, finding, out);
         ui.add_space(8.0);
     }
+}
+
+/// The findings that the filter leaves: those without places are about the whole, so no selection leaves them out.
+fn wanted<'a>(cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &'a FindingsCache) -> impl Iterator<Item = &'a Finding> {
+    let within = cache.filter.within(chosen.selection(cx));
+    cache.findings.iter().filter(move |finding| {
+        let holds = |window: Span| finding.places.iter().any(|place| window.holds(place.span));
+        let placed = within.is_none_or(|window| finding.places.is_empty() || holds(window));
+        let texts = [finding.rule.title(), finding.rule.advice(), finding.rule.id(), finding.rule.area().text()];
+        placed && cache.filter.accepts(&texts.join("\n"))
+    })
+}
+
+/// Heads of the columns in what is copied.
+const HEADS: [&str; 6] = ["Rule", "Finding", "Gain", "Area", "Evidence", "What to do"];
+
+fn as_line(finding: &Finding, basis: Option<Basis>) -> Vec<Cow<'static, str>> {
+    let evidence: Vec<String> = finding.evidence.iter().map(evidence_text).collect();
+    vec![
+        Cow::Borrowed(finding.rule.id()),
+        Cow::Borrowed(finding.rule.title()),
+        Cow::Owned(gain_text(finding, basis)),
+        Cow::Borrowed(finding.rule.area().text()),
+        Cow::Owned(evidence.join("; ")),
+        Cow::Borrowed(finding.rule.advice()),
+    ]
 }
 
 /// One finding as a card.

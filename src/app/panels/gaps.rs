@@ -1,71 +1,31 @@
 //! Idle gaps with their causes: which ones cost the most, and where they are.
 //!
 //! The list is made when the rank, the filter or the order changes: one pass over the gaps and a sort of what is kept.
-//! Only the rows in sight are laid out, and a page holds `PAGE` of them at most.
+//! Only the rows in sight are laid out.
 
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar};
+use super::sheet::{Cell, Filter, Key, Row, Rows, Sheet};
 use crate::analysis::{Cause, GapReport, GapSum, Idle};
 use crate::app::causes;
 use crate::app::cx::{Chosen, Cx};
-use crate::app::icons::{self, Icon};
 use crate::format;
 use crate::report::Gap;
 use crate::units::{Span, microseconds_of, share};
 use crate::view::{Command, Item, RankId};
-use egui::{Align, Button, ComboBox, DragValue, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{ComboBox, DragValue, Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-/// Rows of a page: positions further down a list would lose precision.
-const PAGE: usize = 10_000;
-
-/// Columns of the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
-    Cause,
-    Length,
-    Start,
-    Step,
-}
-
-impl Key {
-    const ALL: [Self; 4] = [Self::Cause, Self::Length, Self::Start, Self::Step];
-
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Cause => "Cause",
-            Self::Length => "Length",
-            Self::Start => "Start",
-            Self::Step => "Step",
-        }
-    }
-
-    const fn tip(self) -> &'static str {
-        match self {
-            Self::Cause => "The cause that takes most of the gap.",
-            Self::Length => "How long nothing ran on the GPU.",
-            Self::Start => "Since the first event of the capture.",
-            Self::Step => "The step that owns the time at which the gap begins.",
-        }
-    }
-
-    const fn width_pt(self) -> f32 {
-        match self {
-            Self::Cause => 104.0,
-            Self::Length | Self::Start => 68.0,
-            Self::Step => 44.0,
-        }
-    }
-
-    const fn sorts(self) -> bool {
-        matches!(self, Self::Length | Self::Start)
-    }
-}
+/// Columns of the list behind the cause.
+const COLUMNS: [Column; 3] = [
+    column("Length", 68.0, "How long nothing ran on the GPU."),
+    at("Start", 72.0, "Since the first event of the capture."),
+    column("Step", 52.0, "The step that owns the time at which the gap begins."),
+];
 
 /// What decides which gaps are listed, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
     least_ns: i64,
     cause: Option<Cause>,
-    by_start: bool,
 }
 
 /// What the panel keeps between frames.
@@ -74,9 +34,11 @@ pub struct GapsCache {
     /// Shortest gap listed, when the user chose one.
     least_ns: Option<i64>,
     cause: Option<Cause>,
-    by_start: bool,
-    page: usize,
+    filter: Filter,
+    sheet: Sheet,
     made_for: Option<(u64, RankId, Choice)>,
+    /// How often the list was made.
+    made: u64,
     rows: Vec<u32>,
     /// What the rows sum to, and the gaps that are too short to be listed.
     listed: GapSum,
@@ -86,24 +48,16 @@ pub struct GapsCache {
 impl GapsCache {
     fn update(&mut self, revision: u64, rank: RankId, idle: &Idle) {
         let least_ns = self.least_ns.unwrap_or(idle.listed_ns);
-        let choice = Choice { least_ns, cause: self.cause, by_start: self.by_start };
+        let choice = Choice { least_ns, cause: self.cause };
         if self.made_for == Some((revision, rank, choice)) {
             return;
         }
         self.made_for = Some((revision, rank, choice));
-        self.page = 0;
+        self.made += 1;
         self.rows = idle.by_length(least_ns);
         self.rows.retain(|gap| self.cause.is_none_or(|cause| idle.cause_of(*gap as usize) == Some(cause)));
         self.listed = idle.sum(&self.rows);
         self.shorter = idle.shorter(least_ns);
-        if self.by_start {
-            self.rows.sort_unstable();
-        }
-    }
-
-    fn shown(&self) -> &[u32] {
-        let first = (self.page * PAGE).min(self.rows.len());
-        &self.rows[first..self.rows.len().min(first + PAGE)]
     }
 }
 
@@ -119,7 +73,6 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut GapsCache, out: &mut Vec<Comma
     ui.add_space(4.0);
     sums(ui, &chosen, cache);
     ui.add_space(4.0);
-    pages(ui, cache);
     list(ui, cx, &chosen, cache, out);
 }
 
@@ -157,9 +110,6 @@ fn choose(ui: &mut Ui, cx: &Cx<'_>, idle: &Idle, cache: &mut GapsCache) {
     });
 }
 
-/// Room for the scroll bar, in points.
-const SCROLL_BAR_PT: f32 = 12.0;
-
 /// What is listed and what is not.
 fn sums(ui: &mut Ui, chosen: &Chosen<'_>, cache: &GapsCache) {
     let span_ns = chosen.numbers.whole.span_ns;
@@ -178,136 +128,93 @@ fn sums(ui: &mut Ui, chosen: &Chosen<'_>, cache: &GapsCache) {
     }
 }
 
-/// Which page of the list is shown, when there are several.
-fn pages(ui: &mut Ui, cache: &mut GapsCache) {
-    let pages = cache.rows.len().div_ceil(PAGE);
-    if pages < 2 {
-        return;
-    }
-    ui.horizontal(|ui| {
-        let first = cache.page * PAGE;
-        if ui.add_enabled(cache.page > 0, Button::new("Previous page")).clicked() {
-            cache.page -= 1;
-        }
-        if ui.add_enabled(cache.page + 1 < pages, Button::new("Next page")).clicked() {
-            cache.page += 1;
-        }
-        let last = (first + PAGE).min(cache.rows.len());
-        let text = format!("{} to {}", format::count(first as u64 + 1), format::count(last as u64));
-        ui.label(RichText::new(text).small().weak());
-    });
-}
-
 fn list(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &mut GapsCache, out: &mut Vec<Command>) {
+    let selection = chosen.selection(cx);
+    let copied = filter_bar(ui, &mut cache.filter, "gaps", selection, true);
     if cache.rows.is_empty() {
         ui.label(RichText::new("No such gap on this rank.").weak());
         return;
     }
-    ui.spacing_mut().item_spacing.x = 4.0;
-    // Where there is no room the last columns go: the timeline tells step and start too.
-    let room_pt = ui.available_width() - SCROLL_BAR_PT;
-    let width_pt = |keys: &[Key]| keys.iter().map(|key| key.width_pt() + 4.0).sum::<f32>();
-    let mut keys = &Key::ALL[..];
-    while keys.len() > 2 && width_pt(keys) > room_pt {
-        keys = &keys[..keys.len() - 1];
-    }
-    let mut builder = TableBuilder::new(ui)
-        .striped(true)
-        .sense(Sense::click())
-        .cell_layout(Layout::right_to_left(Align::Center))
-        .auto_shrink([false, false]);
-    for key in keys {
-        builder = builder.column(match key {
-            Key::Cause => Column::remainder().at_least(key.width_pt()).clip(true),
-            _ => Column::exact(key.width_pt()).clip(true),
-        });
-    }
-    let mut clicked = None;
-    let built = builder.header(24.0, |mut row| {
-        for key in keys {
-            row.col(|ui| {
-                if heading(ui, *key, cache.by_start) {
-                    clicked = Some(*key);
-                }
-            });
-        }
-    });
-    let shown = cache.shown();
-    built.body(|body| {
-        body.rows(22.0, shown.len(), |mut row| {
-            let Some(gap) = shown.get(row.index()).copied() else { return };
-            one_gap(&mut row, keys, (cx, chosen, gap), out);
-        });
-    });
-    if let Some(key) = clicked {
-        cache.by_start = key == Key::Start;
-    }
-}
-
-/// A column's name; true when it was clicked to sort by it.
-fn heading(ui: &mut Ui, key: Key, by_start: bool) -> bool {
-    let name = RichText::new(key.text()).small().strong();
-    if !key.sorts() {
-        let layout = if key == Key::Cause { Layout::left_to_right(Align::Center) } else { *ui.layout() };
-        ui.with_layout(layout, |ui| ui.label(name).on_hover_text(key.tip()));
-        return false;
-    }
-    if by_start == (key == Key::Start) {
-        let icon = if by_start { Icon::Up } else { Icon::Down };
-        let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
-        icons::paint(ui.painter(), rect, icon, ui.visuals().text_color());
-    }
-    let response = ui.add(Button::new(name).frame(false));
-    let name = format!("Sort by {}", key.text());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    response.on_hover_text(key.tip()).clicked()
-}
-
-/// A row; a click selects the gap and shows it on the timeline.
-fn one_gap(
-    row: &mut TableRow<'_, '_>,
-    keys: &[Key],
-    (cx, chosen, gap): (&Cx<'_>, &Chosen<'_>, u32),
-    out: &mut Vec<Command>,
-) {
-    let idle = &chosen.numbers.idle;
-    let (Some(span), Some(cause)) = (idle.gap(gap as usize), idle.cause_of(gap as usize)) else { return };
-    let item = Item::Idle(chosen.id, gap);
-    row.set_selected(cx.view.selected == Some(item));
-    row.col(|ui| {
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.add_space(4.0);
-            causes::swatch(ui, cx.palette, cause);
-            ui.add(Label::new(RichText::new(cause.text()).small()).truncate());
-        });
-    });
-    let start = format::duration(chosen.doc.trace.since_start_ns(span.start_ns));
-    let length = format::duration(span.len_ns());
-    for (key, text) in [(Key::Length, &length), (Key::Start, &start)] {
-        if keys.contains(&key) {
-            row.col(|ui| {
-                ui.label(RichText::new(text).small());
-            });
-        }
-    }
-    if keys.contains(&Key::Step) {
-        row.col(|ui| {
-            ui.label(RichText::new(step_text(chosen, span)).small().weak());
-        });
-    }
-    let response: Response = row.response();
-    let name = format!("Show the gap of {length} at {start}: {}", cause.text());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    if response.clicked() {
-        out.push(Command::Select(Some(item)));
+    let rows = Gaps { cx, chosen, gaps: &cache.rows };
+    let grid = Grid { id: "gaps", name: "Cause", columns: &COLUMNS, tall: true, name_pt: NAME_PT };
+    let shown = Shown { token: cache.made, filter: &cache.filter, selection, copy: copied.as_ref() };
+    if let Some(gap) = grid.show(ui, &mut cache.sheet, shown, &rows).and_then(|at| rows.gaps.get(at)) {
+        out.push(Command::Select(Some(Item::Idle(chosen.id, *gap))));
         out.push(Command::ShowSelection);
     }
-    response.on_hover_ui(|ui| {
-        let report = GapReport::of(&chosen.doc.trace, chosen.rank, chosen.numbers, gap as usize);
-        if let Some(report) = report {
-            ui.label(Gap::of(&chosen.doc.trace, chosen.rank, chosen.numbers, &report).sentence);
+    if let Some(copied) = copied {
+        copied.finish(ui);
+    }
+}
+
+/// Gaps as rows of a table, the longest first.
+struct Gaps<'a> {
+    cx: &'a Cx<'a>,
+    chosen: &'a Chosen<'a>,
+    gaps: &'a [u32],
+}
+
+impl Gaps<'_> {
+    fn gap(&self, at: usize) -> Option<(u32, Span, Cause)> {
+        let (gap, idle) = (*self.gaps.get(at)?, &self.chosen.numbers.idle);
+        Some((gap, idle.gap(gap as usize)?, idle.cause_of(gap as usize)?))
+    }
+
+    fn start(&self, span: Span) -> String {
+        format::duration(self.chosen.doc.trace.since_start_ns(span.start_ns))
+    }
+}
+
+impl Rows for Gaps<'_> {
+    fn count(&self) -> usize {
+        self.gaps.len()
+    }
+
+    fn row(&self, at: usize) -> Row {
+        let Some((gap, span, cause)) = self.gap(at) else { return Row::default() };
+        let (length, start) = (format::duration(span.len_ns()), self.start(span));
+        Row {
+            name: cause.text().to_owned(),
+            action: format!("Show the gap of {length} at {start}: {}", cause.text()),
+            cells: vec![
+                Cell::whole(length, span.len_ns()),
+                Cell::whole(start, span.start_ns),
+                Cell::text(step_text(self.chosen, span)),
+            ],
+            swatch: Some(self.cx.palette.cause(cause)),
+            selected: self.cx.view.selected == Some(Item::Idle(self.chosen.id, gap)),
+            ..Row::default()
         }
-    });
+    }
+
+    fn key(&self, at: usize, column: usize) -> Key {
+        let Some((_, span, cause)) = self.gap(at) else { return Key::Number(f64::NAN) };
+        match column {
+            0 => Key::Text(cause.text().to_lowercase()),
+            1 => Key::Number(span.len_ns() as f64),
+            2 => Key::Number(span.start_ns as f64),
+            _ => Key::Number(
+                self.chosen.steps().and_then(|steps| steps.at(span.start_ns)).map_or(f64::NAN, |at| at as f64),
+            ),
+        }
+    }
+
+    fn contains(&self, at: usize, wanted: &str) -> bool {
+        let Some((_, span, cause)) = self.gap(at) else { return false };
+        cause.text().to_lowercase().contains(wanted)
+            || step_text(self.chosen, span).to_lowercase().contains(wanted)
+            || format::duration(span.len_ns()).contains(wanted)
+    }
+
+    fn note(&self, at: usize) -> String {
+        let (trace, rank, numbers) = (&self.chosen.doc.trace, self.chosen.rank, self.chosen.numbers);
+        let report = self.gap(at).and_then(|(gap, ..)| GapReport::of(trace, rank, numbers, gap as usize));
+        report.map_or_else(String::new, |report| Gap::of(trace, rank, numbers, &report).sentence)
+    }
+
+    fn span(&self, at: usize) -> Option<Span> {
+        self.gap(at).map(|(_, span, _)| span)
+    }
 }
 
 /// Number of the step that owns the gap's begin; its place in order when it has none.
@@ -332,28 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn the_list_follows_threshold_cause_and_order() {
+    fn the_list_follows_threshold_and_cause() {
         let (idle, rank) = (idle(), RankId { doc: 0, rank: 0 });
         let mut cache = GapsCache::default();
         cache.update(1, rank, &idle);
-        assert_eq!((cache.shown(), cache.listed.total_ns, cache.shorter.count), (&[1, 0][..], 12_000, 1));
+        assert_eq!((&cache.rows[..], cache.listed.total_ns, cache.shorter.count), (&[1, 0][..], 12_000, 1));
         cache.least_ns = Some(0);
-        cache.by_start = true;
         cache.update(1, rank, &idle);
-        assert_eq!((cache.shown(), cache.shorter), (&[0, 1, 2][..], GapSum::default()));
+        assert_eq!((&cache.rows[..], cache.shorter), (&[1, 0, 2][..], GapSum::default()));
         cache.cause = Some(Cause::HostCode);
         cache.update(1, rank, &idle);
-        assert_eq!((cache.shown(), cache.listed.total_ns), (&[1][..], 9_000));
-    }
-
-    #[test]
-    fn a_long_list_comes_in_pages() {
-        let rows: Vec<u32> = (0..25_000).collect();
-        let mut cache = GapsCache { rows, ..GapsCache::default() };
-        assert_eq!(cache.shown().len(), PAGE);
-        cache.page = 2;
-        assert_eq!((cache.shown().len(), cache.shown().first()), (5_000, Some(&20_000)));
-        cache.page = 9;
-        assert_eq!(cache.shown(), [] as [u32; 0]);
+        assert_eq!((&cache.rows[..], cache.listed.total_ns, cache.made), (&[1][..], 9_000, 3));
     }
 }

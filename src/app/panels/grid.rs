@@ -1,16 +1,28 @@
-//! A table of text with a name and numbers: as many columns as fit, all of them in the tooltip of a row.
+//! The table widget: names and numbers, as many columns as fit, all of them in the tooltip of a row.
 //!
-//! Only visible rows are made.
+//! A head sorts by its column; a right click on a row copies it or the whole table. Only visible rows are made.
 
-use egui::{Align, Label, Layout, RichText, Role, Sense, Ui, WidgetInfo};
+use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
+use crate::app::icons::{self, Icon};
+use crate::format;
+use crate::units::Span;
+use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
 use egui_extras::{Column as Place, TableBuilder};
+use std::borrow::Cow;
+use std::cell::RefCell;
 
 const ROW_PT: f32 = 20.0;
 const GAP_PT: f32 = 6.0;
-/// Least width of the names.
-const NAME_PT: f32 = 84.0;
+/// Least width of most names.
+pub const NAME_PT: f32 = 84.0;
 /// Rows of a long list that are seen at once.
 const MOST_ROWS: usize = 12;
+/// Rows of a page: places further down a list would lose precision.
+const PAGE: usize = 100_000;
+/// Width of a letter of the small font, on the safe side.
+const LETTER_PT: f32 = 6.4;
+/// Widest tooltip.
+const TIP_PT: f32 = 480.0;
 
 /// A column behind the names.
 #[derive(Debug, Clone, Copy)]
@@ -21,102 +33,168 @@ pub struct Column {
     pub tip: &'static str,
     /// Width that its numbers need.
     pub width_pt: f32,
-}
-
-/// A row.
-#[derive(Debug, Default)]
-pub struct Row {
-    /// First cell.
-    pub name: String,
-    /// The other cells, one for each column.
-    pub cells: Vec<String>,
-    /// More to say of it.
-    pub note: String,
-    /// What a click does, in words; empty when it does nothing.
-    pub action: String,
-    /// Whether it is the one that was chosen.
-    pub selected: bool,
+    /// Sorted with the smallest first, as times are.
+    pub ascending: bool,
 }
 
 /// A table.
 #[derive(Debug)]
 pub struct Grid<'a> {
-    /// Tells tables of one panel apart.
+    /// Tells tables of one panel apart; names the table in what is copied.
     pub id: &'static str,
     /// Heading of the names.
     pub name: &'static str,
     /// Columns, the one that can be left out last first.
     pub columns: &'a [Column],
+    /// Takes all the height there is.
+    pub tall: bool,
+    /// Least width of the names.
+    pub name_pt: f32,
+}
+
+/// What decides which rows are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// Changes whenever the rows would be others.
+    pub token: u64,
+    /// What the user wants to see.
+    pub filter: &'a Filter,
+    /// What the timeline has selected, on the clock of the rows.
+    pub selection: Option<Span>,
+    /// Where the table goes as text, when the user wants it on the clipboard.
+    pub copy: Option<&'a Copied>,
+}
+
+/// Tables of a panel as text, on their way to the clipboard.
+#[derive(Debug, Default)]
+pub struct Copied(RefCell<String>);
+
+impl Copied {
+    /// Adds a table below those that are there.
+    pub fn add(&self, table: &str) {
+        let mut text = self.0.borrow_mut();
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(table);
+    }
+
+    /// Puts what was added on the clipboard.
+    pub fn finish(self, ui: &Ui) {
+        ui.ctx().copy_text(self.0.into_inner());
+    }
 }
 
 impl Grid<'_> {
-    /// Draws `count` rows; the result is the row that was clicked.
-    pub fn show(&self, ui: &mut Ui, count: usize, row: impl Fn(usize) -> Row) -> Option<usize> {
+    /// Draws the rows that are wanted; the result is the row that was clicked.
+    pub fn show(&self, ui: &mut Ui, sheet: &mut Sheet, shown: Shown<'_>, rows: &dyn Rows) -> Option<usize> {
         let mut clicked = None;
         let room_pt = ui.available_width() - ui.spacing().scroll.allocated_width();
-        let fitting = self.fitting(room_pt);
-        let columns = self.columns.get(..fitting).unwrap_or(self.columns);
+        let columns = self.columns.get(..self.fitting(room_pt)).unwrap_or(self.columns);
+        let all = sheet.follow(shown.token, shown.filter, shown.selection, rows).len();
+        let first = pages(ui, sheet, all);
+        let count = (all - first).min(PAGE);
+        if let Some(copied) = shown.copy {
+            copied.add(&self.text(sheet, rows));
+        }
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing.x = GAP_PT;
-            let shown = count.min(MOST_ROWS) as f32;
-            let height_pt = shown * (ROW_PT + ui.spacing().item_spacing.y);
             let mut table = TableBuilder::new(ui)
                 .striped(true)
                 .sense(Sense::click())
-                .cell_layout(Layout::right_to_left(Align::Center))
-                .vscroll(count > MOST_ROWS)
-                .auto_shrink([false, true])
-                .min_scrolled_height(height_pt)
-                .max_scroll_height(height_pt)
-                .column(Place::remainder().at_least(NAME_PT).clip(true));
+                .cell_layout(Layout::right_to_left(Align::Center));
+            table = if self.tall {
+                table.auto_shrink([false, false])
+            } else {
+                let height_pt = count.min(MOST_ROWS) as f32 * (ROW_PT + 4.0);
+                table
+                    .vscroll(count > MOST_ROWS)
+                    .auto_shrink([false, true])
+                    .min_scrolled_height(height_pt)
+                    .max_scroll_height(height_pt)
+            };
+            table = table.column(Place::remainder().at_least(self.name_pt).clip(true));
             for column in columns {
                 table = table.column(Place::exact(column.width_pt).clip(true));
             }
+            let mut sort = None;
             let table = table.header(ROW_PT, |mut header| {
                 header.col(|ui| {
                     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        ui.label(RichText::new(self.name).small().strong());
+                        if head(ui, self.name, "", order_of(sheet, 0)).clicked() {
+                            sort = Some(0);
+                        }
                     });
                 });
-                for column in columns {
+                for (at, column) in columns.iter().enumerate() {
                     header.col(|ui| {
-                        ui.label(RichText::new(column.name).small().strong()).on_hover_text(column.tip);
+                        if head(ui, column.name, column.tip, order_of(sheet, at + 1)).clicked() {
+                            sort = Some(at + 1);
+                        }
                     });
                 }
             });
             table.body(|body| {
                 body.rows(ROW_PT, count, |mut line| {
-                    let at = line.index();
-                    let row = row(at);
+                    let Some(at) = sheet.order().get(first + line.index()).map(|at| *at as usize) else { return };
+                    let row = rows.row(at);
                     line.set_selected(row.selected);
-                    line.col(|ui| {
-                        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                            ui.add(Label::new(RichText::new(&row.name).small()).truncate().selectable(false));
-                        });
-                    });
+                    line.col(|ui| name_cell(ui, &row, rows.head(at).is_some()));
                     for cell in row.cells.iter().take(columns.len()) {
                         line.col(|ui| {
-                            ui.add(Label::new(RichText::new(cell).small()).selectable(false));
+                            ui.add(Label::new(RichText::new(&cell.text).small()).selectable(false));
                         });
                     }
-                    let mut response = line.response();
+                    let response = line.response();
                     if !row.action.is_empty() {
                         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &row.action));
                         if response.clicked() {
                             clicked = Some(at);
                         }
                     }
-                    response = response.on_hover_ui(|ui| self.tip(ui, &row));
-                    drop(response);
+                    response.context_menu(|ui| self.copy_menu(ui, at, sheet, rows));
+                    response.on_hover_ui(|ui| self.tip(ui, &row, at, rows));
                 });
             });
+            if let Some(column) = sort {
+                // Names, times and words are first wanted in order.
+                let given = column.checked_sub(1).and_then(|at| columns.get(at)).is_none_or(|column| column.ascending);
+                let words = given || (rows.count() > 0 && matches!(rows.key(0, column), Key::Text(_)));
+                sheet.sort_by(column, words);
+            }
         });
         clicked
     }
 
+    /// The whole table as it is filtered and sorted, with all its columns.
+    pub fn text(&self, sheet: &Sheet, rows: &dyn Rows) -> String {
+        let lines = sheet.order().iter().map(|at| cells_of(rows.row(*at as usize)));
+        tsv(std::iter::once(self.heads()).chain(lines))
+    }
+
+    fn heads(&self) -> Vec<Cow<'static, str>> {
+        std::iter::once(self.name).chain(self.columns.iter().map(|column| column.name)).map(Cow::Borrowed).collect()
+    }
+
+    fn copy_menu(&self, ui: &mut Ui, at: usize, sheet: &Sheet, rows: &dyn Rows) {
+        if ui.button("Copy row").clicked() {
+            ui.ctx().copy_text(tsv([cells_of(rows.row(at))]));
+            ui.close();
+        }
+        if ui.button("Copy table").clicked() {
+            ui.ctx().copy_text(self.text(sheet, rows));
+            ui.close();
+        }
+        let row = rows.row(at);
+        if !row.full.is_empty() && ui.button("Copy name").clicked() {
+            ui.ctx().copy_text(row.full);
+            ui.close();
+        }
+    }
+
     /// How many columns fit beside the names.
     fn fitting(&self, room_pt: f32) -> usize {
-        let mut left_pt = room_pt - NAME_PT;
+        let mut left_pt = room_pt - self.name_pt;
         let fits = |column: &&Column| {
             left_pt -= column.width_pt + GAP_PT;
             left_pt >= 0.0
@@ -124,28 +202,142 @@ impl Grid<'_> {
         self.columns.iter().take_while(fits).count()
     }
 
-    fn tip(&self, ui: &mut Ui, row: &Row) {
-        ui.strong(&row.name);
+    fn tip(&self, ui: &mut Ui, row: &Row, at: usize, rows: &dyn Rows) {
+        ui.set_max_width(TIP_PT);
+        let name = if row.full.is_empty() { &row.name } else { &row.full };
+        ui.add(Label::new(RichText::new(format::one_line(name, 400)).strong()).wrap());
         egui::Grid::new("values").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
             for (column, cell) in self.columns.iter().zip(&row.cells) {
                 ui.label(RichText::new(column.name).weak());
-                ui.label(cell);
+                ui.label(&cell.text);
                 ui.end_row();
             }
         });
-        if !row.note.is_empty() {
+        let note = rows.note(at);
+        if !note.is_empty() {
             ui.add_space(4.0);
-            ui.label(&row.note);
+            ui.label(note);
         }
-        if !row.action.is_empty() {
-            ui.label(RichText::new("Click to show it").small().weak());
-        }
+        let hint =
+            if row.action.is_empty() { "Right-click to copy it" } else { "Click to show it, right-click to copy it" };
+        ui.label(RichText::new(hint).small().weak());
     }
+}
+
+/// Which page of a long list is shown; the result is its first row.
+fn pages(ui: &mut Ui, sheet: &mut Sheet, all: usize) -> usize {
+    let pages = all.div_ceil(PAGE).max(1);
+    sheet.page = sheet.page.min(pages - 1);
+    if pages > 1 {
+        ui.horizontal(|ui| {
+            if ui.add_enabled(sheet.page > 0, Button::new("Previous page")).clicked() {
+                sheet.page -= 1;
+            }
+            if ui.add_enabled(sheet.page + 1 < pages, Button::new("Next page")).clicked() {
+                sheet.page += 1;
+            }
+            let first = sheet.page * PAGE;
+            let [from, to] = [first + 1, (first + PAGE).min(all)].map(|at| format::count(at as u64));
+            ui.label(RichText::new(format!("{from} to {to}")).small().weak());
+        });
+    }
+    sheet.page * PAGE
+}
+
+fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        if indented {
+            ui.add_space(10.0);
+        }
+        if let Some(color) = row.swatch {
+            let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+            ui.painter().rect_filled(rect, 2.0, color);
+        }
+        let fitting = (ui.available_width() / LETTER_PT) as usize;
+        let name = if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting) };
+        ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
+    });
+}
+
+/// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.
+fn elided(name: &str, most: usize) -> Cow<'_, str> {
+    let letters = name.chars().count();
+    if letters <= most || most < 8 {
+        return Cow::Borrowed(name);
+    }
+    let (head, tail) = (most.div_ceil(2) - 1, most / 2);
+    let start: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(letters - tail).collect();
+    Cow::Owned(format!("{start}…{end}"))
+}
+
+/// Which way the rows are sorted, when it is by this column.
+fn order_of(sheet: &Sheet, column: usize) -> Option<bool> {
+    sheet.sort().filter(|(sorted, _)| *sorted == column).map(|(_, descending)| descending)
+}
+
+/// The head of a column, which sorts by it; `sorted` tells whether the largest come first, when it is sorted by it.
+pub fn head(ui: &mut Ui, text: &str, tip: &str, sorted: Option<bool>) -> Response {
+    if let Some(descending) = sorted {
+        let icon = if descending { Icon::Down } else { Icon::Up };
+        let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
+        icons::paint(ui.painter(), rect, icon, ui.visuals().text_color());
+    }
+    if text.is_empty() {
+        return ui.label("");
+    }
+    let response = ui.add(Button::new(RichText::new(text).small().strong()).frame(false));
+    let name = format!("Sort by {text}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    if tip.is_empty() { response } else { response.on_hover_text(tip) }
+}
+
+/// The row above a table: its filter, the switch to what is selected, and a button that copies all of it: hand
+/// what it gives to the tables, then [`Copied::finish`] it. `what` names the rows, as in "steps". `placed` when the rows have a place in time.
+pub fn filter_bar(
+    ui: &mut Ui,
+    filter: &mut Filter,
+    what: &str,
+    selection: Option<Span>,
+    placed: bool,
+) -> Option<Copied> {
+    let mut asked = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP_PT;
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let copy = ui.add(Button::new("Copy")).on_hover_text("The table as it is shown, as tab-separated text");
+            copy.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Copy the table of {what}")));
+            asked = copy.clicked().then(Copied::default);
+            if placed {
+                let tip = "Only what overlaps the span or the item that is selected on the timeline";
+                let button = Button::selectable(filter.only, "In selection");
+                let usable = selection.is_some() || filter.only;
+                let response = ui.add_enabled(usable, button).on_hover_text(tip);
+                response.clone().on_disabled_hover_text("Select a span or an item on the timeline first");
+                if response.clicked() {
+                    filter.only = !filter.only;
+                }
+            }
+            let hint = format!("Filter {what}");
+            let field = ui.add(TextEdit::singleline(&mut filter.text).hint_text(&hint).desired_width(f32::INFINITY));
+            field.widget_info(|| {
+                let mut info = WidgetInfo::text_edit(true, "", &filter.text, &hint);
+                info.label = Some(hint.clone());
+                info
+            });
+        });
+    });
+    asked
 }
 
 /// A column.
 pub const fn column(name: &'static str, width_pt: f32, tip: &'static str) -> Column {
-    Column { name, tip, width_pt }
+    Column { name, tip, width_pt, ascending: false }
+}
+
+/// A column of places in time, which are first wanted in order.
+pub const fn at(name: &'static str, width_pt: f32, tip: &'static str) -> Column {
+    Column { ascending: true, ..column(name, width_pt, tip) }
 }
 
 /// A heading with its definition as a tooltip.
@@ -167,9 +359,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(elided("ampere_gemm_128x64_nt", 12), "amper…64_nt".replace("64_nt", "x64_nt"));
+        assert_eq!((elided("short", 12), elided("anything long", 3)), ("short".into(), "anything long".into()));
+    }
+
+    #[test]
     fn columns_that_do_not_fit_are_left_out_from_the_end() {
         let columns = [column("a", 50.0, ""), column("b", 60.0, ""), column("c", 10.0, "")];
-        let grid = Grid { id: "t", name: "n", columns: &columns };
+        let grid = Grid { id: "t", name: "n", columns: &columns, tall: false, name_pt: NAME_PT };
         let fitting = |pt: f32| grid.fitting(NAME_PT + pt);
         assert_eq!((fitting(55.0), fitting(56.0), fitting(121.0), fitting(138.0)), (0, 1, 1, 3));
     }

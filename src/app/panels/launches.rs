@@ -5,7 +5,8 @@
 
 mod plots;
 
-use super::grid::{Column, Grid, Row, column, heading, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar, heading, remark};
+use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, Limit, Spread, base_name};
 use crate::app::cx::{Chosen, Cx};
 use crate::format;
@@ -45,6 +46,9 @@ pub struct LaunchesCache {
     whole: bool,
     series: Option<Series>,
     tables: Option<Tables>,
+    filter: Filter,
+    /// Orders of the spread, the waits, the calls and the small kernels.
+    sheets: [Sheet; 4],
 }
 
 const SPREAD: [Column; 6] = [
@@ -68,7 +72,7 @@ const CALLS: [Column; 4] = [
 ];
 
 const WAITS: [Column; 4] = [
-    column("At", 66.0, "Start on the file's clock."),
+    at("At", 66.0, "Start on the file's clock."),
     column("Last to end", 110.0, "The last operation it waited for that ended before the call returned."),
     column("Waited for", 96.0, "What the call waits for."),
     column("Call", 150.0, "The function."),
@@ -109,11 +113,21 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut LaunchesCache, out: &mut Vec<C
         Over::Capture => *whole,
         Over::Step(at) => launches.steps.get(at).map_or_else(LaunchSums::default, |step| step.sums),
     };
-    spread(ui, &sums);
+    let selection = chosen.selection(cx);
+    ui.add_space(4.0);
+    let copied = filter_bar(ui, &mut cache.filter, "launches", selection, true);
+    let step = if let Over::Step(at) = over { at as u64 + 1 } else { 0 };
+    let token = chosen.token(cx).wrapping_add(step);
+    let shown = Shown { token, filter: &cache.filter, selection, copy: copied.as_ref() };
+    let [first, second, third, fourth] = &mut cache.sheets;
+    spread(ui, &sums, (first, shown));
     plots::histogram(ui, cx.palette, &tables.histogram);
-    waits(ui, &chosen, launches, over, out);
-    calls(ui, &chosen, &tables.calls, out);
-    small(ui, &chosen, launches);
+    waits(ui, &chosen, launches, over, (second, shown), out);
+    calls(ui, &chosen, &tables.calls, (third, shown), out);
+    small(ui, &chosen, launches, (fourth, shown));
+    if let Some(copied) = copied {
+        copied.finish(ui);
+    }
 }
 
 /// The plots over the view.
@@ -185,12 +199,18 @@ impl Tables {
     }
 }
 
-fn spread(ui: &mut Ui, sums: &LaunchSums) {
+/// The order of a table, and what decides which of its rows are shown.
+type Asked<'a> = (&'a mut Sheet, Shown<'a>);
+
+fn spread(ui: &mut Ui, sums: &LaunchSums, asked: Asked<'_>) {
     let rows = [("Latency", LATENCY, sums.latency), ("Queue time", QUEUE_TIME, sums.queue_time)];
-    Grid { id: "spread", name: "", columns: &SPREAD }.show(ui, rows.len(), |at| {
+    let rows = List::new(rows.len(), |at| {
         let Some((name, note, spread)) = rows.get(at) else { return Row::default() };
         Row { name: (*name).to_owned(), cells: spread_cells(*spread), note: (*note).to_owned(), ..Row::default() }
     });
+    // Two rows that say the same of different times: nothing to filter.
+    let all = Shown { filter: &Filter::default(), ..asked.1 };
+    Grid { id: "spread", name: "Time", columns: &SPREAD, tall: false, name_pt: NAME_PT }.show(ui, asked.0, all, &rows);
     let text = format!(
         "{} of {}; queue depth {} on the mean, {} at most.",
         format::counted(sums.launches, "launch", "launches"),
@@ -201,14 +221,22 @@ fn spread(ui: &mut Ui, sums: &LaunchSums) {
     ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(DEPTH);
 }
 
-fn spread_cells(spread: Option<Spread>) -> Vec<String> {
-    let Some(spread) = spread else { return vec![format::UNKNOWN.to_owned(); SPREAD.len()] };
+fn spread_cells(spread: Option<Spread>) -> Vec<Cell> {
+    let Some(spread) = spread else { return vec![Cell::maybe(format::UNKNOWN.to_owned(), None); SPREAD.len()] };
     let times = [spread.p50_ns, spread.p90_ns, spread.p99_ns, spread.max_ns, spread.mean_ns];
-    times.map(format::duration).into_iter().chain([format::count(spread.count)]).collect()
+    times.map(duration).into_iter().chain([count(spread.count)]).collect()
+}
+
+fn duration(ns: i64) -> Cell {
+    Cell::whole(format::duration(ns), ns)
+}
+
+fn count(count: u64) -> Cell {
+    Cell::number(format::count(count), count as f64)
 }
 
 /// Calls that waited for the GPU: their sums, and the longest.
-fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, out: &mut Vec<Command>) {
+fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, asked: Asked<'_>, out: &mut Vec<Command>) {
     let tip = "Synchronising calls, and copies that returned only when they were done. While a thread waits it launches \
                nothing.";
     heading(ui, "Calls that waited for the GPU", tip);
@@ -234,8 +262,7 @@ fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, out:
         remark(ui, &text);
     }
     let trace = &chosen.doc.trace;
-    let grid = Grid { id: "waits", name: "Longest", columns: &WAITS };
-    let clicked = grid.show(ui, launches.syncs.len(), |at| {
+    let row = |at: usize| {
         let Some(sync) = launches.syncs.get(at) else { return Row::default() };
         let length = format::duration(sync.span.len_ns());
         let op = sync.waited_for.and_then(|op| chosen.rank.ops.name.get(op as usize));
@@ -243,44 +270,46 @@ fn waits(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, over: Over, out:
         Row {
             action: format!("Show wait {at}, {length}"),
             name: length,
+            number: Some(sync.span.len_ns() as f64),
             cells: vec![
-                format::duration(trace.since_start_ns(sync.span.start_ns)),
-                op.map_or_else(|| "nothing".to_owned(), |op| format::one_line(trace.op_short_name(*op), 60)),
-                sync.kind.text(stream),
-                base_name(trace.name(sync.name)).to_owned(),
+                duration(trace.since_start_ns(sync.span.start_ns)),
+                Cell::text(
+                    op.map_or_else(|| "nothing".to_owned(), |op| format::one_line(trace.op_short_name(*op), 60)),
+                ),
+                Cell::text(sync.kind.text(stream)),
+                Cell::text(base_name(trace.name(sync.name)).to_owned()),
             ],
             note: if op.is_none() { "Everything had ended before the call began.".to_owned() } else { String::new() },
-            selected: false,
+            ..Row::default()
         }
-    });
+    };
+    let rows = Placed::new(launches.syncs.len(), row, |at| launches.syncs.get(at).map(|sync| sync.span));
+    let grid = Grid { id: "waits", name: "Longest", columns: &WAITS, tall: false, name_pt: NAME_PT };
+    let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(sync) = clicked.and_then(|at| launches.syncs.get(at)) {
         go_to(chosen, sync.call, out);
     }
 }
 
-fn calls(ui: &mut Ui, chosen: &Chosen<'_>, calls: &[ApiCallSum], out: &mut Vec<Command>) {
+fn calls(ui: &mut Ui, chosen: &Chosen<'_>, calls: &[ApiCallSum], asked: Asked<'_>, out: &mut Vec<Command>) {
     heading(ui, "API calls, time of all threads", "CUDA calls of the process by name, added up over its threads.");
-    let grid = Grid { id: "calls", name: "Call", columns: &CALLS };
-    let clicked = grid.show(ui, calls.len(), |at| {
+    let rows = List::new(calls.len(), |at| {
         let Some(call) = calls.get(at) else { return Row::default() };
         Row {
             action: format!("Show the longest {}", call.name),
             name: format::one_line(&call.name, 80),
-            cells: vec![
-                format::duration(call.total_ns),
-                format::count(call.count),
-                format::duration(call.mean_ns),
-                format::duration(call.longest_ns),
-            ],
+            cells: vec![duration(call.total_ns), count(call.count), duration(call.mean_ns), duration(call.longest_ns)],
             ..Row::default()
         }
     });
+    let grid = Grid { id: "calls", name: "Call", columns: &CALLS, tall: false, name_pt: NAME_PT };
+    let clicked = grid.show(ui, asked.0, asked.1, &rows);
     if let Some(call) = clicked.and_then(|at| calls.get(at)) {
         go_to(chosen, call.longest, out);
     }
 }
 
-fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches) {
+fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, asked: Asked<'_>) {
     let short = &launches.short;
     let title = format!("Kernels under {}", format::duration(short.below_ns));
     heading(ui, &title, "A kernel this short takes about as long to launch as to run. Whole capture.");
@@ -304,19 +333,17 @@ fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches) {
         format::percent(short.often_share),
     );
     remark(ui, &text);
-    Grid { id: "small", name: "Kernel", columns: &SMALL }.show(ui, short.often.len(), |at| {
+    let rows = List::new(short.often.len(), |at| {
         let Some(kernel) = short.often.get(at) else { return Row::default() };
         Row {
             name: format::one_line(chosen.doc.trace.op_short_name(kernel.name), 80),
-            cells: vec![
-                format::count(kernel.count),
-                format::duration(kernel.mean_ns),
-                format::duration(kernel.total_ns),
-            ],
-            note: format::one_line(chosen.doc.trace.op_full_name(kernel.name), 400),
+            full: chosen.doc.trace.op_full_name(kernel.name).to_owned(),
+            cells: vec![count(kernel.count), duration(kernel.mean_ns), duration(kernel.total_ns)],
             ..Row::default()
         }
     });
+    Grid { id: "small", name: "Kernel", columns: &SMALL, tall: false, name_pt: NAME_PT }
+        .show(ui, asked.0, asked.1, &rows);
 }
 
 /// Selects an API call and shows it with as much before and after it.

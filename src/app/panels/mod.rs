@@ -4,13 +4,15 @@ pub mod bookmarks;
 pub mod comm;
 pub mod findings;
 pub mod gaps;
-mod grid;
+pub mod grid;
 pub mod guide;
+pub mod kernels;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
 pub mod search;
 pub mod selection;
+pub mod sheet;
 
 use super::cx::Cx;
 use crate::units::Span;
@@ -22,6 +24,8 @@ use egui::{ScrollArea, Ui};
 pub struct PanelCaches {
     /// The panel of that name.
     pub findings: findings::FindingsCache,
+    /// The panel of that name.
+    pub kernels: kernels::KernelsCache,
     /// The panel of that name.
     pub gaps: gaps::GapsCache,
     /// The panel of that name.
@@ -46,6 +50,7 @@ pub struct PanelCaches {
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, out: &mut Vec<Command>) -> bool {
     // Panels with long tables scroll by themselves and take what room there is.
     match panel {
+        Panel::Kernels => kernels::show(ui, cx, &mut caches.kernels, out),
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
         Panel::Search => search::show(ui, cx, &mut caches.search, out),

@@ -3,12 +3,14 @@
 
 mod rows;
 
+use super::grid::filter_bar;
+use super::sheet::Filter;
 use crate::analysis::{Attribution, Coverage, Limit, RangeSums, Ranges};
 use crate::app::cx::{Chosen, Cx, toggle};
 use crate::format;
 use crate::units::Span;
 use crate::view::{Command, RankId};
-use egui::{Button, Label, RichText, TextEdit, Ui};
+use egui::{Button, Label, RichText, Ui};
 use rows::Rows;
 use std::collections::HashSet;
 
@@ -22,22 +24,55 @@ enum Over {
     Capture,
     /// What the timeline shows of it.
     Visible,
+    /// What the timeline has selected.
+    Selected,
+}
+
+/// What the ranges are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Name,
+    Busy,
+    Ops,
+    Count,
+    Cpu,
 }
 
 /// What the user chose.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Choice {
     over: Over,
     /// Only equal names are grouped.
     exact: bool,
-    filter: String,
+    filter: Filter,
+    /// The column that the table is sorted by, and whether the largest come first.
+    sort: (Sort, bool),
     /// Open nodes of the grouped tree, and of that of exact names.
     open: [HashSet<u32>; 2],
     /// The range last gone to: node, thread, range.
     last: Option<(u32, usize, u32)>,
 }
 
+impl Default for Choice {
+    fn default() -> Self {
+        Self {
+            over: Over::default(),
+            exact: false,
+            filter: Filter::default(),
+            sort: (Sort::Busy, true),
+            open: Default::default(),
+            last: None,
+        }
+    }
+}
+
 impl Choice {
+    /// Sorts by a column, or turns its order around.
+    fn sort_by(&mut self, sort: Sort) {
+        let descending = if self.sort.0 == sort { !self.sort.1 } else { sort != Sort::Name };
+        self.sort = (sort, descending);
+    }
+
     fn opened(&self) -> &HashSet<u32> {
         &self.open[usize::from(self.exact)]
     }
@@ -87,8 +122,8 @@ impl RangesCache {
     /// Forgets what belongs to another rank or other documents.
     fn follow(&mut self, of: (u64, RankId)) {
         if self.of != Some(of) {
-            let Choice { over, exact, filter, .. } = std::mem::take(&mut self.choice);
-            let choice = Choice { over, exact, filter, ..Choice::default() };
+            let Choice { over, exact, filter, sort, .. } = std::mem::take(&mut self.choice);
+            let choice = Choice { over, exact, filter, sort, ..Choice::default() };
             *self = Self { of: Some(of), choice, ..Self::default() };
         }
     }
@@ -112,6 +147,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
         cache.choice.over = Over::Capture;
     }
     controls(ui, cx, &mut cache.choice, steps.is_some(), out);
+    let selection = chosen.selection(cx);
+    let copied = filter_bar(ui, &mut cache.choice.filter, "ranges", selection, true);
+    ui.add_space(4.0);
     let RangesCache { choice, exact, sums, rows, seen, .. } = cache;
     let ranges = if choice.exact {
         exact.get_or_insert_with(|| Ranges::of(&chosen.doc.trace, chosen.id.rank, steps, true))
@@ -121,11 +159,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
     // While the view moves, the sums of where it was stay: adding up takes a pass over everything.
     let visible = chosen.visible(cx.view);
     let moves = std::mem::replace(seen, visible) != visible;
-    let over_view = if choice.over == Over::Visible { visible } else { Span::default() };
-    let key = SumsKey { exact: choice.exact, attribution: cx.view.attribution, over: choice.over, visible: over_view };
+    let (over, window) = match (choice.filter.within(selection), choice.over) {
+        (Some(selected), _) => (Over::Selected, selected),
+        (None, Over::Visible) => (Over::Visible, visible),
+        (None, over) => (over, Span::default()),
+    };
+    let key = SumsKey { exact: choice.exact, attribution: cx.view.attribution, over, visible: window };
     let known = sums.as_ref().map(|sums| sums.key);
     let only_moved = known.is_some_and(|known| SumsKey { visible: key.visible, ..known } == key);
-    if known != Some(key) && only_moved && moves {
+    if known != Some(key) && only_moved && moves && over == Over::Visible {
         ui.ctx().request_repaint();
     } else if known != Some(key) {
         *sums = Some(Sums::of(&chosen, ranges, key));
@@ -134,6 +176,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
     let Some(sums) = sums else { return };
     let table = rows::Table { ranges, sums, chosen: &chosen, cx };
     let rows = Rows::follow(rows, &table, choice);
+    if let Some(copied) = copied {
+        copied.add(&table.text(rows));
+        copied.finish(ui);
+    }
     table.show(ui, rows, choice, out);
 }
 
@@ -147,9 +193,10 @@ impl Sums {
                 let window_ns = chosen.numbers.steps.as_ref().map_or(0, |steps| steps.typical.mean.span_ns);
                 (sums, window_ns, format!("Mean of {}", format::counted(count, "typical step", "typical steps")))
             }
-            (None, Over::Visible) => {
+            (None, Over::Visible | Over::Selected) => {
                 let window = Coverage::from_sorted([key.visible]);
-                (ranges.within(trace, key.attribution, &window), key.visible.len_ns(), "Visible".to_owned())
+                let title = if key.over == Over::Visible { "Visible" } else { "Selected" };
+                (ranges.within(trace, key.attribution, &window), key.visible.len_ns(), title.to_owned())
             }
             (None, _) => (whole(), chosen.numbers.span.len_ns(), "GPU span".to_owned()),
         };
@@ -182,12 +229,4 @@ fn controls(ui: &mut Ui, cx: &Cx<'_>, choice: &mut Choice, has_steps: bool, out:
             choice.exact = !choice.exact;
         }
     });
-    let hint = TextEdit::singleline(&mut choice.filter).hint_text("Filter by name").desired_width(f32::INFINITY);
-    let response = ui.add(hint);
-    response.widget_info(|| {
-        let mut info = egui::WidgetInfo::text_edit(true, "", &choice.filter, "Filter by name");
-        info.label = Some("Filter ranges by name".to_owned());
-        info
-    });
-    ui.add_space(4.0);
 }

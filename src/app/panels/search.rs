@@ -2,7 +2,8 @@
 //!
 //! Nothing is made for hits that are out of sight, and a page holds `PAGE` of them at most.
 
-use super::grid::{Column, Grid, Row, column};
+use super::grid::{Column, Grid, NAME_PT, Shown, column};
+use super::sheet::{Cell, Filter, List, Row, Sheet};
 use crate::app::cx::Cx;
 use crate::format;
 use crate::timeline::thread_name;
@@ -33,6 +34,7 @@ pub struct SearchCache {
     shown: Option<Arc<Hits>>,
     /// The chosen lane.
     place: Option<Place>,
+    lanes: Sheet,
     page: usize,
     /// The hit that was gone to when the list last followed it.
     followed: Option<usize>,
@@ -152,10 +154,12 @@ fn instead(ui: &mut Ui, query: &Query, scope: Scope, out: &mut Vec<Command>) {
 /// The lanes with hits; a click chooses one.
 fn lanes(ui: &mut Ui, cx: &Cx<'_>, hits: &Hits, cache: &mut SearchCache) {
     let groups = hits.groups();
-    let grid = Grid { id: "lanes with hits", name: "Lane", columns: &COLUMNS };
-    let clicked = grid.show(ui, groups.len(), |at| {
-        groups.get(at).map_or_else(Row::default, |group| lane_row(cx.workspace, group, cache.place))
-    });
+    let grid = Grid { id: "lanes with hits", name: "Lane", columns: &COLUMNS, tall: false, name_pt: NAME_PT };
+    let place = cache.place;
+    let row = |at: usize| groups.get(at).map_or_else(Row::default, |group| lane_row(cx.workspace, group, place));
+    let token = std::ptr::from_ref(hits) as usize as u64;
+    let shown = Shown { token, filter: &Filter::default(), selection: None, copy: None };
+    let clicked = grid.show(ui, &mut cache.lanes, shown, &List::new(groups.len(), row));
     if let Some(group) = clicked.and_then(|at| groups.get(at)) {
         (cache.place, cache.page) = (Some(group.place), 0);
     }
@@ -163,14 +167,19 @@ fn lanes(ui: &mut Ui, cx: &Cx<'_>, hits: &Hits, cache: &mut SearchCache) {
 
 fn lane_row(workspace: &Workspace, group: &Group, chosen: Option<Place>) -> Row {
     let name = place_name(workspace, group.place);
-    let total = if group.place.has_time() { format::duration(group.total_ns) } else { format::UNKNOWN.to_owned() };
+    let total = if group.place.has_time() {
+        Cell::whole(format::duration(group.total_ns), group.total_ns)
+    } else {
+        Cell::maybe(format::UNKNOWN.to_owned(), None)
+    };
     let file = workspace.docs.get(group.place.doc()).map(|doc| crate::app::file_name(&doc.trace.source.path));
     Row {
         action: format!("List the hits of {name}"),
-        cells: vec![total, format::count(group.len() as u64)],
+        cells: vec![total, Cell::number(format::count(group.len() as u64), group.len() as f64)],
         note: file.unwrap_or_default(),
         selected: chosen == Some(group.place),
         name,
+        ..Row::default()
     }
 }
 

@@ -3,7 +3,8 @@
 //! Parts and causes follow the span in every frame. What takes a pass over the operations is computed when the span has
 //! changed, on a thread when there are many, one at a time.
 
-use super::grid::{Column, Grid, Row, column, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, column, remark};
+use super::sheet::{Cell, Filter, List, Row, Sheet};
 use crate::analysis::{SpanParts, SpanSums};
 use crate::app::capture::copy_button;
 use crate::app::cx::{Chosen, Cx};
@@ -16,6 +17,8 @@ use crate::timeline;
 use crate::units::Span;
 use crate::view::{Command, Item, RankId};
 use egui::{Label, RichText, Ui};
+use std::collections::HashMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 
 /// More operations and ranges than this are looked through on a thread.
@@ -36,6 +39,7 @@ struct Job {
 pub struct SelectionCache {
     known: Option<(Key, Arc<SpanSums>)>,
     job: Option<Job>,
+    sheets: HashMap<Topic, Sheet>,
 }
 
 const PARTS: [Column; 3] = [
@@ -96,7 +100,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut SelectionCache, out: &mut Vec<
     ui.label(RichText::new(busy_text(&parts)).small());
     for table in &tables {
         ui.add_space(10.0);
-        show_table(ui, &chosen, table, sums.as_ref().map(|(_, sums)| sums.as_ref()), out);
+        let sheet = cache.sheets.entry(table.topic).or_default();
+        show_table(ui, (cx, &chosen), table, sheet, sums.as_ref().map(|(_, sums)| sums.as_ref()), out);
     }
     if !sums.is_some_and(|(fresh, _)| fresh) {
         remark(ui, "Counting what ran…");
@@ -179,8 +184,9 @@ fn ranks(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, span: Span, out: &mut Ve
 
 fn show_table(
     ui: &mut Ui,
-    chosen: &Chosen<'_>,
+    (cx, chosen): (&Cx<'_>, &Chosen<'_>),
     table: &SelectionTable,
+    sheet: &mut Sheet,
     sums: Option<&SpanSums>,
     out: &mut Vec<Command>,
 ) {
@@ -195,12 +201,21 @@ fn show_table(
     };
     let target = |at: usize| target(chosen, table.topic, at, sums?);
     let name = table.head.first().copied().unwrap_or_default();
-    let clicked = Grid { id, name, columns }.show(ui, table.rows.len(), |at| {
+    let row = |at: usize| {
         let mut cells = table.rows.get(at).cloned().unwrap_or_default().into_iter();
         let name = cells.next().unwrap_or_default();
         let action = target(at).map(|_| format!("Show the longest {name}")).unwrap_or_default();
-        Row { name, cells: cells.collect(), action, ..Row::default() }
-    });
+        // The report's order is the one that matters here, and its texts do not sort as numbers.
+        Row { name, cells: cells.map(|text| Cell::maybe(text, None)).collect(), action, ..Row::default() }
+    };
+    let grid = Grid { id, name, columns, tall: false, name_pt: NAME_PT };
+    let token = {
+        let mut hasher = rustc_hash::FxHasher::default();
+        (cx.revision, chosen.id, cx.view.selected_span, &table.rows).hash(&mut hasher);
+        hasher.finish()
+    };
+    let shown = Shown { token, filter: &Filter::default(), selection: None, copy: None };
+    let clicked = grid.show(ui, sheet, shown, &List::new(table.rows.len(), row));
     if let Some(item) = clicked.and_then(target) {
         out.push(Command::Reveal(item));
     }

@@ -1,6 +1,8 @@
 //! The table of ranges: which nodes of the tree are on screen, and their cells.
 
-use super::{Choice, Sums};
+use super::super::grid::head;
+use super::super::sheet::tsv;
+use super::{Choice, Sort, Sums};
 use crate::analysis::{RangeSum, Ranges, Trend};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::icons::{self, Icon};
@@ -10,6 +12,7 @@ use crate::units;
 use crate::view::{Command, Item};
 use egui::{Align, Label, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Children listed of a node.
@@ -37,6 +40,7 @@ enum Line {
 #[derive(Debug)]
 pub(super) struct Rows {
     filter: String,
+    sort: (Sort, bool),
     open: HashSet<u32>,
     lines: Vec<Line>,
 }
@@ -83,6 +87,17 @@ impl Key {
         }
     }
 
+    /// What its numbers sort by; a trend has no order.
+    const fn sort(self) -> Option<Sort> {
+        match self {
+            Self::Busy | Self::Share => Some(Sort::Busy),
+            Self::Trend => None,
+            Self::Ops => Some(Sort::Ops),
+            Self::Count => Some(Sort::Count),
+            Self::Cpu => Some(Sort::Cpu),
+        }
+    }
+
     fn width(self) -> f32 {
         match self {
             Self::Busy | Self::Cpu | Self::Trend => 60.0,
@@ -103,12 +118,15 @@ pub(super) struct Table<'a> {
 impl Rows {
     /// The lines for what is open and filtered now.
     pub fn follow<'r>(kept: &'r mut Option<Self>, table: &Table<'_>, choice: &Choice) -> &'r Self {
-        let fits = |rows: &Self| rows.filter == choice.filter && rows.open == *choice.opened();
+        let fits = |rows: &Self| {
+            rows.filter == choice.filter.text && rows.sort == choice.sort && rows.open == *choice.opened()
+        };
         if !kept.as_ref().is_some_and(fits) {
             *kept = None;
         }
         kept.get_or_insert_with(|| Self {
-            filter: choice.filter.clone(),
+            filter: choice.filter.text.clone(),
+            sort: choice.sort,
             open: choice.opened().clone(),
             lines: table.lines(choice),
         })
@@ -125,7 +143,7 @@ impl Table<'_> {
     }
 
     fn lines(&self, choice: &Choice) -> Vec<Line> {
-        let matching = matching(self.ranges, self.trace(), &choice.filter);
+        let matching = matching(self.ranges, self.trace(), &choice.filter.text);
         let keep = |node: u32| {
             let sum = self.sum(node);
             let is_there = sum.count > 0 || sum.gpu_ops > 0 || sum.cpu_ns > 0 || sum.busy_ns > 0;
@@ -148,7 +166,25 @@ impl Table<'_> {
         keep: &impl Fn(u32) -> bool,
         lines: &mut Vec<Line>,
     ) {
-        let listing = self.ranges.listed(&self.sums.sums, node, MOST, keep);
+        let (sort, descending) = choice.sort;
+        let value = |sum: &RangeSum| {
+            let value = match sort {
+                Sort::Busy => sum.busy_ns,
+                Sort::Ops => i64::try_from(sum.gpu_ops).unwrap_or(i64::MAX),
+                Sort::Count => i64::try_from(sum.count).unwrap_or(i64::MAX),
+                Sort::Cpu => sum.cpu_ns,
+                // Those that matter are listed; they are put in order below.
+                Sort::Name => return sum.busy_ns,
+            };
+            if descending { value } else { value.saturating_neg() }
+        };
+        let mut listing = self.ranges.listed_by(&self.sums.sums, node, MOST, keep, value);
+        if sort == Sort::Name {
+            listing.nodes.sort_by_cached_key(|node| self.ranges.name(self.trace(), *node).to_lowercase());
+            if descending {
+                listing.nodes.reverse();
+            }
+        }
         for node in listing.nodes {
             lines.push(Line::Node(node, depth));
             if all_open || choice.opened().contains(&node) {
@@ -174,18 +210,35 @@ impl Table<'_> {
         for key in &keys {
             builder = builder.column(Column::exact(key.width()).clip(true));
         }
+        let mut clicked = None;
+        let sorted = choice.sort;
+        let order = |sort: Sort| (sorted.0 == sort).then_some(sorted.1);
         let built = builder.header(24.0, |mut row| {
             row.col(|ui| {
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(Label::new(RichText::new("Range").small().strong()));
+                    if head(ui, "Range", "", order(Sort::Name)).clicked() {
+                        clicked = Some(Sort::Name);
+                    }
                 });
             });
             for key in &keys {
-                row.col(|ui| {
-                    ui.add(Label::new(RichText::new(key.text()).small().strong())).on_hover_text(key.tip());
+                row.col(|ui| match key.sort() {
+                    Some(sort) => {
+                        // A share of one window sorts as the time does: one mark is enough.
+                        let mark = order(sort).filter(|_| *key != Key::Share);
+                        if head(ui, key.text(), key.tip(), mark).clicked() {
+                            clicked = Some(sort);
+                        }
+                    }
+                    None => {
+                        ui.add(Label::new(RichText::new(key.text()).small().strong())).on_hover_text(key.tip());
+                    }
                 });
             }
         });
+        if let Some(sort) = clicked {
+            choice.sort_by(sort);
+        }
         built.body(|body| {
             body.rows(ROW_PT, rows.lines.len(), |mut row| {
                 if let Some(line) = rows.lines.get(row.index()) {
@@ -224,6 +277,15 @@ impl Table<'_> {
         if response.clicked() {
             self.go(node, choice, out);
         }
+        response.context_menu(|ui| {
+            if ui.button("Copy row").clicked() {
+                let numbers = Key::ALL.into_iter().filter(|key| *key != Key::Trend);
+                let numbers = numbers.map(|key| Cow::Owned(self.number(key, self.sum(node))));
+                let full = Cow::Owned(self.ranges.name(self.trace(), node).to_string());
+                ui.ctx().copy_text(tsv([std::iter::once(full).chain(numbers).collect()]));
+                ui.close();
+            }
+        });
         let shown = self.ranges.shown_first();
         response.on_hover_text(format!("{name}\nClick: show {shown}. Click again: the next in time."));
     }
@@ -253,21 +315,47 @@ impl Table<'_> {
         });
     }
 
-    fn cell(&self, ui: &mut Ui, key: Key, sum: RangeSum, node: Option<u32>) {
-        let text = match key {
+    /// The lines on screen as tab-separated text, a range below another indented.
+    pub fn text(&self, rows: &Rows) -> String {
+        let numbers = Key::ALL.into_iter().filter(|key| *key != Key::Trend);
+        let heads = std::iter::once("Range").chain(numbers.clone().map(Key::text)).map(Cow::Borrowed).collect();
+        let line = |line: &Line| {
+            let (name, sum) = match line {
+                Line::Node(node, depth) => {
+                    let indent = "  ".repeat(usize::from(*depth));
+                    (format!("{indent}{}", self.ranges.name(self.trace(), *node)), self.sum(*node))
+                }
+                Line::Outside => ("Outside all ranges".to_owned(), self.sums.sums.outside),
+                Line::Hidden(..) => return None,
+            };
+            Some(
+                std::iter::once(name).chain(numbers.clone().map(|key| self.number(key, sum))).map(Cow::Owned).collect(),
+            )
+        };
+        tsv(std::iter::once(heads).chain(rows.lines.iter().filter_map(line)))
+    }
+
+    /// What a column tells of a range; empty for the trend, which is a picture.
+    fn number(&self, key: Key, sum: RangeSum) -> String {
+        match key {
             Key::Busy => format::duration(sum.busy_ns),
             Key::Share => format::percent(units::share(sum.busy_ns, self.sums.window_ns)),
             Key::Ops => format::count(sum.gpu_ops),
             Key::Count => format::count(sum.count),
             Key::Cpu => format::duration(sum.cpu_ns),
-            Key::Trend => {
-                let by = self.sums.key.attribution;
-                if let Some(trend) = node.and_then(|node| self.ranges.trend(self.trace(), by, node)) {
-                    self.trend(ui, &trend);
-                }
-                return;
+            Key::Trend => String::new(),
+        }
+    }
+
+    fn cell(&self, ui: &mut Ui, key: Key, sum: RangeSum, node: Option<u32>) {
+        if key == Key::Trend {
+            let by = self.sums.key.attribution;
+            if let Some(trend) = node.and_then(|node| self.ranges.trend(self.trace(), by, node)) {
+                self.trend(ui, &trend);
             }
-        };
+            return;
+        }
+        let text = self.number(key, sum);
         let response = ui.label(RichText::new(text).small());
         if key == Key::Busy && sum.span_ns > 0 {
             let span = format::duration(sum.span_ns);

@@ -1,0 +1,230 @@
+//! Kernels of a rank by name: counts, durations, class and streams, over a whole capture or some windows of it.
+//!
+//! Cost: one pass over the operations of the rank and 8 bytes for each kernel counted while it runs.
+
+use super::{Class, Classes, Summary};
+use crate::trace::{NameId, OpKind, OpNameId, Trace};
+use crate::units::Span;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Which kernels share a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NamedBy {
+    /// Those of one base name (without template arguments and parameters) and one class.
+    #[default]
+    Base,
+    /// Those of one full name.
+    Full,
+}
+
+/// Kernels of one name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelRow {
+    /// The name that they share.
+    pub name: NameId,
+    /// Name of the longest of them.
+    pub op_name: OpNameId,
+    /// Full names among them.
+    pub variants: u32,
+    /// What they do.
+    pub class: Class,
+    /// Statistics over their durations in nanoseconds.
+    pub sum: Summary,
+    /// Streams they ran on, as indices into the rank's streams, in order.
+    pub streams: Vec<u16>,
+    /// The longest of them, as an index into the rank's operations; of equals the first.
+    pub longest: u32,
+}
+
+/// Kernels of one class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelGroup {
+    /// The class.
+    pub class: Class,
+    /// Rows of that class.
+    pub rows: u32,
+    /// Statistics over the durations of their kernels.
+    pub sum: Summary,
+    /// Streams they ran on.
+    pub streams: Vec<u16>,
+    /// The longest of them.
+    pub longest: u32,
+}
+
+/// Kernels of a rank by name and by class.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KernelTable {
+    /// What the rows are named by.
+    pub by: NamedBy,
+    /// By name, the largest total first; of equals the larger count, then the first by name.
+    pub rows: Vec<KernelRow>,
+    /// By class, the largest total first.
+    pub groups: Vec<KernelGroup>,
+    /// Sum of the durations of all kernels in nanoseconds.
+    pub total_ns: i64,
+    /// Sum of the durations of the kernels that compute, in nanoseconds.
+    pub compute_ns: i64,
+}
+
+/// What is known of a row or a group while its kernels are counted.
+#[derive(Debug, Default)]
+struct Tally {
+    lengths_ns: Vec<i64>,
+    streams: Vec<u16>,
+    longest: Option<(i64, u32)>,
+    names: Vec<OpNameId>,
+}
+
+impl Tally {
+    fn add(&mut self, op: u32, name: OpNameId, len_ns: i64, stream: u16) {
+        self.lengths_ns.push(len_ns);
+        if let Err(at) = self.streams.binary_search(&stream) {
+            self.streams.insert(at, stream);
+        }
+        if self.longest.is_none_or(|(longest_ns, _)| len_ns > longest_ns) {
+            self.longest = Some((len_ns, op));
+        }
+        // Names are numbered in the order of a table of names, so new ones seldom come out of order.
+        if let Err(at) = self.names.binary_search(&name) {
+            self.names.insert(at, name);
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.lengths_ns.extend(&other.lengths_ns);
+        self.streams.extend(&other.streams);
+        self.streams.sort_unstable();
+        self.streams.dedup();
+        let first = |(len_ns, op): (i64, u32)| (len_ns, Reverse(op));
+        self.longest = self.longest.into_iter().chain(other.longest).max_by_key(|longest| first(*longest));
+    }
+}
+
+impl KernelTable {
+    /// The kernels of rank `rank` that overlap one of `windows` (sorted, disjoint, on the export's clock), or all of
+    /// them. A kernel that overlaps counts whole, as in every summary table.
+    pub fn of(trace: &Trace, rank: usize, classes: &Classes, by: NamedBy, windows: Option<&[Span]>) -> Self {
+        let Some(ops) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
+        let mut places: FxHashMap<(NameId, Class), usize> = FxHashMap::default();
+        // A name has one place, so that looking it up costs nothing for all kernels but its first.
+        let mut place_of: Vec<Option<usize>> = vec![None; trace.op_names.len()];
+        let mut tallies: Vec<((NameId, Class), Tally)> = Vec::new();
+        let mut begun = 0;
+        for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel) {
+            let span = ops.span(op);
+            if let Some(windows) = windows {
+                // Operations are sorted by start: windows that ended before this one are over for all later ones.
+                while windows.get(begun).is_some_and(|window| window.end_ns <= span.start_ns) {
+                    begun += 1;
+                }
+                if !windows.get(begun).is_some_and(|window| window.holds(span)) {
+                    continue;
+                }
+            }
+            let id = ops.name[op];
+            let Some(place) = place_of.get_mut(id.0 as usize) else { continue };
+            let at = *place.get_or_insert_with(|| {
+                let key = (kernel_name(trace, id, by), classes.class(id, OpKind::Kernel));
+                *places.entry(key).or_insert_with(|| {
+                    tallies.push((key, Tally::default()));
+                    tallies.len() - 1
+                })
+            });
+            if let Some((_, tally)) = tallies.get_mut(at) {
+                tally.add(op as u32, id, span.len_ns(), ops.stream[op]);
+            }
+        }
+        Self::from_tallies(trace, by, tallies)
+    }
+
+    fn from_tallies(trace: &Trace, by: NamedBy, tallies: Vec<((NameId, Class), Tally)>) -> Self {
+        let mut table = Self { by, ..Self::default() };
+        let mut classes: Vec<(Class, u32, Tally)> = Vec::new();
+        for ((name, class), mut tally) in tallies {
+            let at = classes.iter().position(|(known, ..)| *known == class).unwrap_or_else(|| {
+                classes.push((class, 0, Tally::default()));
+                classes.len() - 1
+            });
+            if let Some((_, rows, all)) = classes.get_mut(at) {
+                *rows += 1;
+                all.join(&tally);
+            }
+            let (Some(sum), Some((_, longest))) = (Summary::of(&mut tally.lengths_ns), tally.longest) else { continue };
+            table.total_ns = table.total_ns.saturating_add(sum.total);
+            if class.is_compute() {
+                table.compute_ns = table.compute_ns.saturating_add(sum.total);
+            }
+            let op_name = tally.names.first().copied().unwrap_or(OpNameId(0));
+            let variants = tally.names.len() as u32;
+            table.rows.push(KernelRow { name, op_name, variants, class, sum, streams: tally.streams, longest });
+        }
+        let order = |sum: &Summary| (Reverse(sum.total), Reverse(sum.count));
+        table.rows.sort_by(|a, b| {
+            let names = || trace.name(a.name).cmp(trace.name(b.name)).then(a.class.cmp(&b.class));
+            order(&a.sum).cmp(&order(&b.sum)).then_with(names)
+        });
+        let group = |(class, rows, mut all): (Class, u32, Tally)| {
+            let (sum, (_, longest)) = (Summary::of(&mut all.lengths_ns)?, all.longest?);
+            Some(KernelGroup { class, rows, sum, streams: all.streams, longest })
+        };
+        table.groups = classes.into_iter().filter_map(group).collect();
+        table.groups.sort_by_key(|group| (order(&group.sum), group.class));
+        table
+    }
+}
+
+/// The name that a kernel is listed under.
+pub fn kernel_name(trace: &Trace, id: OpNameId, by: NamedBy) -> NameId {
+    let name = trace.op_names.get(id.0 as usize);
+    name.map_or(NameId::EMPTY, |name| match by {
+        NamedBy::Base => name.short,
+        NamedBy::Full => name.full,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Family, Rules};
+    use super::*;
+    use crate::trace::testing::Fixture;
+
+    fn trace() -> Trace {
+        Fixture::new()
+            .kernel("gemm", 7, 0, 10)
+            .kernel("gemm", 8, 10, 40)
+            .kernel("add", 7, 50, 55)
+            .kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, 60, 160)
+            .gpu_op(OpKind::Memset, "", 9, 170, 190, None, Some(8))
+            .build()
+    }
+
+    fn table(windows: Option<&[Span]>) -> KernelTable {
+        let trace = trace();
+        KernelTable::of(&trace, 0, &Classes::of(&trace, &Rules::default()), NamedBy::Base, windows)
+    }
+
+    #[test]
+    fn kernels_are_counted_by_name_with_streams_and_the_longest() {
+        let table = table(None);
+        let trace = trace();
+        let names: Vec<&str> = table.rows.iter().map(|row| trace.name(row.name)).collect();
+        assert_eq!(names.len(), 3);
+        assert!(names[0].starts_with("nccl") && names[1..] == ["gemm", "add"]);
+        let gemm = &table.rows[1];
+        assert_eq!((gemm.sum.total, gemm.sum.count, gemm.sum.median, gemm.longest), (40, 2, 20.0, 1));
+        assert_eq!((gemm.streams.len(), gemm.class), (2, Class::Compute(Family::Gemm)));
+        assert_eq!((table.total_ns, table.compute_ns), (145, 45), "copies and fills are no kernels");
+        assert_eq!(table.groups.len(), 3);
+        assert!(table.groups[0].class.is_communication() && table.groups[0].rows == 1);
+    }
+
+    #[test]
+    fn windows_take_what_overlaps_them_whole_and_once() {
+        let names = |windows: &[Span]| table(Some(windows)).rows.iter().map(|row| row.sum.total).collect::<Vec<i64>>();
+        assert_eq!(names(&[Span::new(35, 51)]), [30, 5]);
+        assert_eq!(names(&[Span::new(0, 12), Span::new(30, 33)]), [40], "a kernel in two windows counts once");
+        assert_eq!(names(&[Span::new(40, 50)]), [] as [i64; 0]);
+        assert_eq!(names(&[]), [] as [i64; 0]);
+    }
+}

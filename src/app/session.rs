@@ -1,0 +1,311 @@
+//! A session file: which exports are open, what was said of the run, and what is shown of them, as TOML.
+//!
+//! Paths below the file's own folder are written relative to it, so that a folder can be moved with its session.
+
+use crate::experiment::Experiment;
+use crate::settings::{self, RunSettings, SettingsError};
+use crate::view::{SavedView, ViewState, Workspace, lanes_of};
+use serde::{Deserialize, Serialize};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// How the names of session files end.
+pub const ENDING: &str = ".stepscope.toml";
+/// Version of the form of session files.
+const VERSION: i64 = 1;
+
+/// An open file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionFile {
+    /// Its path; in the file itself relative to the session's folder where it lies below it.
+    pub path: PathBuf,
+    /// Names of its ranks, for whoever reads the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<String>,
+    /// Lanes that were expanded or collapsed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<String>,
+}
+
+/// What a session file holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Session {
+    /// Exports in their order.
+    pub files: Vec<SessionFile>,
+    /// What is shown of them.
+    pub view: SavedView,
+    /// What the user said of the run.
+    pub experiment: Option<Experiment>,
+    /// Places worth coming back to, as they stand in the file.
+    pub bookmarks: Vec<Table>,
+}
+
+/// Why a session was not read or written. Each message says where and what.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The file could not be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It is not of the form of sessions.
+    #[error("{}: {message}", path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        message: String,
+    },
+    /// What it says of the run makes no sense.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Something else is there.
+    #[error("{} is there already and is no session: choose another name", path.display())]
+    Occupied {
+        /// The file that was left as it is.
+        path: PathBuf,
+    },
+    /// The file could not be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// The head of the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    version: i64,
+}
+
+/// Sections of the file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sections {
+    session: Head,
+    #[serde(default)]
+    file: Vec<SessionFile>,
+    #[serde(default)]
+    view: SavedView,
+    #[serde(default)]
+    settings: Option<Table>,
+    #[serde(default)]
+    bookmark: Vec<Table>,
+}
+
+impl Session {
+    /// What is open and shown.
+    pub fn of(workspace: &Workspace, state: &ViewState) -> Self {
+        let file = |(at, doc): (usize, &crate::view::Doc)| SessionFile {
+            path: absolute(&doc.trace.source.path),
+            ranks: doc.trace.ranks.iter().map(|rank| super::facts::rank_text(&doc.trace, rank)).collect(),
+            lanes: lanes_of(state, at),
+        };
+        Self {
+            files: workspace.docs.iter().enumerate().map(file).collect(),
+            view: SavedView::of(state),
+            experiment: workspace.experiment.clone(),
+            bookmarks: Vec::new(),
+        }
+    }
+
+    /// Reads a session; its paths come back as they can be opened.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn read(path: &Path) -> Result<Self, SessionError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| SessionError::Read { path: path.to_owned(), error })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a session from the `text` that `path` holds.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SessionError> {
+        let shape = |message: String| SessionError::Shape { path: path.to_owned(), message };
+        let head = text.parse::<Table>().map_err(|error| shape(error.to_string()))?;
+        let version = head.get("session").and_then(|session| session.get("version")).and_then(Value::as_integer);
+        if let Some(version) = version.filter(|version| *version != VERSION) {
+            return Err(shape(format!(
+                "the session has form {version}, and this version of stepscope reads form {VERSION}"
+            )));
+        }
+        let sections: Sections = toml::from_str(text).map_err(|error| shape(error.to_string()))?;
+        debug_assert_eq!(sections.session.version, VERSION);
+        if sections.file.is_empty() {
+            return Err(shape("the session names no file: it needs a section [[file]] with a path".to_owned()));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let file = |file: SessionFile| SessionFile { path: folder.join(&file.path), ..file };
+        let settings = sections.settings.map(|table| RunSettings::parse(&table.to_string(), path)).transpose()?;
+        Ok(Self {
+            files: sections.file.into_iter().map(file).collect(),
+            view: sections.view,
+            experiment: settings.map(|settings| Experiment { source: None, ..settings.experiment }),
+            bookmarks: sections.bookmark,
+        })
+    }
+
+    /// The session as text for a file in `folder`.
+    pub fn to_text(&self, folder: &Path) -> String {
+        let mut file = Table::new();
+        file.insert("session".to_owned(), Value::Table(Table::from_iter([("version".to_owned(), VERSION.into())])));
+        let folder = absolute(folder);
+        let files = self.files.iter().map(|file| {
+            let path = absolute(&file.path);
+            let near = path.strip_prefix(&folder).map_or_else(|_| path.clone(), Path::to_owned);
+            Value::try_from(SessionFile { path: near, ..file.clone() }).ok()
+        });
+        file.insert("file".to_owned(), Value::Array(files.flatten().collect()));
+        if let Ok(view) = Value::try_from(&self.view) {
+            file.insert("view".to_owned(), view);
+        }
+        if let Some(Ok(said)) = self.experiment.as_ref().map(|said| settings::text_for(said, &folder).parse::<Table>())
+        {
+            file.insert("settings".to_owned(), Value::Table(said));
+        }
+        if !self.bookmarks.is_empty() {
+            let bookmarks = self.bookmarks.iter().cloned().map(Value::Table).collect();
+            file.insert("bookmark".to_owned(), Value::Array(bookmarks));
+        }
+        file.to_string()
+    }
+
+    /// Writes the session. Replaces a session, and nothing else.
+    ///
+    /// # Errors
+    /// See [`SessionError`].
+    pub fn write(&self, path: &Path) -> Result<(), SessionError> {
+        if path.exists() && !settings::is_session(path) {
+            return Err(SessionError::Occupied { path: path.to_owned() });
+        }
+        let failed = |error: std::io::Error| SessionError::Write { path: path.to_owned(), error };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // Whole or not at all: a full disk leaves the old file as it was.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        file.write_all(self.to_text(folder).as_bytes()).map_err(failed)?;
+        file.persist(path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+/// The path with the ending of sessions.
+pub fn with_ending(path: PathBuf) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if name.ends_with(ENDING) {
+        return path;
+    }
+    let stem = name.strip_suffix(".toml").unwrap_or(&name);
+    path.with_file_name(format!("{stem}{ENDING}"))
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Run;
+    use crate::view::Panel;
+    use proptest::prelude::*;
+
+    fn said(text: &str) -> String {
+        Session::parse(text, Path::new("/runs/a.stepscope.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn files_below_the_session_are_relative_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        let file = |path: PathBuf| SessionFile { path, lanes: vec!["compute/0".to_owned()], ..SessionFile::default() };
+        let session = Session {
+            files: vec![file(root.join("sub/rank0.sqlite")), file("/elsewhere/rank1.sqlite".into())],
+            view: SavedView {
+                start_ns: Some(5.0),
+                len_ns: Some(100.5),
+                panel: Some(Panel::Gaps),
+                ..SavedView::default()
+            },
+            experiment: Some(Experiment { run: Run { gpus: Some(8), ..Run::default() }, ..Experiment::default() }),
+            bookmarks: vec![Table::from_iter([("name".to_owned(), "here".into())])],
+        };
+        let path = root.join("run.stepscope.toml");
+        session.write(&path).unwrap();
+        session.write(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("path = \"sub/rank0.sqlite\"") && text.contains("/elsewhere/rank1.sqlite"), "{text}");
+        assert_eq!(Session::read(&path).unwrap(), session);
+        assert!(settings::is_session(&path));
+        let export = root.join("rank0.sqlite");
+        std::fs::write(&export, "SQLite format 3").unwrap();
+        assert!(matches!(session.write(&export), Err(SessionError::Occupied { .. })));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_session_is_named() {
+        let head = "[session]\nversion = 1\n";
+        for (text, expected) in [
+            ("", "session"),
+            ("[session]\nversion = 9\n", "form 9"),
+            (head, "names no file"),
+            (&format!("{head}[[file]]\npath = \"a\"\ncolour = 3\n"), "colour"),
+            (&format!("{head}[[file]]\npath = \"a\"\n[vista]\n"), "vista"),
+            (&format!("{head}[[file]]\npath = \"a\"\n[view]\nangle = 3\n"), "angle"),
+            (&format!("{head}[[file]]\npath = \"a\"\n[settings.model]\nlayerz = 3\n"), "layerz"),
+            ("[session", "TOML"),
+        ] {
+            assert!(said(text).contains(expected), "{text}: {}", said(text));
+        }
+    }
+
+    #[test]
+    fn names_get_the_ending_once() {
+        for (given, expected) in [
+            ("/a/run", "/a/run.stepscope.toml"),
+            ("/a/run.toml", "/a/run.stepscope.toml"),
+            ("b.stepscope.toml", "b.stepscope.toml"),
+        ] {
+            assert_eq!(with_ending(given.into()), PathBuf::from(expected));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_session_comes_back_as_it_was(
+            names in proptest::collection::vec("[a-zA-Zäß \"'#=\\[\\]&%]{1,20}", 1..5),
+            lanes in proptest::collection::vec("[a-z/0-9]{1,12}", 0..4),
+            start in -1e15..1e15_f64,
+            len in 1.0..1e15_f64,
+            selected in proptest::option::of((-1_000_000_i64..1_000_000, 1_i64..1_000_000)),
+        ) {
+            let files = names.iter().map(|name| SessionFile {
+                path: Path::new("/nowhere/at/all").join(name),
+                ranks: vec![name.clone()],
+                lanes: lanes.clone(),
+            });
+            let view = SavedView {
+                start_ns: Some(start),
+                len_ns: Some(len),
+                selection_start_ns: selected.map(|(from, _)| from),
+                selection_end_ns: selected.map(|(from, len)| from + len),
+                ..SavedView::default()
+            };
+            let session = Session { files: files.collect(), view, ..Session::default() };
+            let text = session.to_text(Path::new("/nowhere/at"));
+            let again = Session::parse(&text, Path::new("/nowhere/at/x.stepscope.toml")).unwrap();
+            prop_assert_eq!(again, session);
+        }
+    }
+}

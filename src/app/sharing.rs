@@ -1,0 +1,218 @@
+//! Links and sessions: what is open and shown, as text, and opened again from it; files that were replaced on disk.
+
+use super::again::Said;
+use super::file_name;
+use super::load::What;
+use super::session::{Session, SessionFile, with_ending};
+use super::state::{AppState, Effect, Notice};
+use super::toast::Message;
+use crate::experiment::Experiment;
+use crate::view::{Bookmark, Link, SavedView, lanes_of, restore_lanes};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What is shown once the files that are being opened are there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Awaited {
+    /// The view.
+    view: SavedView,
+    /// Lanes by file.
+    lanes: HashMap<PathBuf, Vec<String>>,
+    /// Files in the order that the view counts them in.
+    files: Vec<PathBuf>,
+    /// Bookmarks as a session holds them.
+    bookmarks: Vec<toml::Table>,
+}
+
+impl AppState {
+    /// The link to what is shown; `None` when nothing is open that another start could open.
+    pub(super) fn copy_link(&mut self) -> Option<Effect> {
+        if self.workspace.docs.is_empty() {
+            return None;
+        }
+        if self.demo {
+            self.status = Some(Message::refused("The demo has no file that a link could lead to".to_owned()));
+            return None;
+        }
+        let files = self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
+        let link = Link { files, view: SavedView::of(&self.view) };
+        self.status = Some(Message::done("Link copied".to_owned()));
+        Some(Effect::Copy(link.to_text()))
+    }
+
+    /// Opens what a link leads to, in place of what is open.
+    pub(super) fn open_link(&mut self, text: &str) {
+        match Link::parse(text) {
+            Ok(link) => {
+                let files = link.files.into_iter().map(|path| SessionFile { path, ..SessionFile::default() }).collect();
+                self.open_anew(files, link.view, None);
+            }
+            Err(error) => self.tell("The link was not opened", error.to_string()),
+        }
+    }
+
+    /// Opens a session, in place of what is open.
+    pub(super) fn open_session(&mut self, path: &Path) {
+        match Session::read(path) {
+            Ok(session) => {
+                self.open_anew(session.files, session.view, session.experiment);
+                if let Some(awaited) = &mut self.awaited {
+                    awaited.bookmarks = session.bookmarks;
+                }
+            }
+            Err(error) => self.tell("The session was not opened", error.to_string()),
+        }
+    }
+
+    /// Writes a session.
+    pub(super) fn save_session(&mut self, path: &Path) {
+        let path = with_ending(path.to_owned());
+        let session = Session { bookmarks: self.bookmark_tables(), ..Session::of(&self.workspace, &self.view) };
+        match session.write(&path) {
+            Ok(()) => self.status = Some(Message::done(format!("Saved {}", path.display()))),
+            Err(error) => self.tell("The session was not saved", error.to_string()),
+        }
+    }
+
+    /// Opens these files in place of what is open. Those that are not there are told, and the others opened.
+    fn open_anew(&mut self, files: Vec<SessionFile>, view: SavedView, said: Option<Experiment>) {
+        let (there, missing): (Vec<&SessionFile>, Vec<&SessionFile>) =
+            files.iter().partition(|file| self.jobs.can_find(&file.path));
+        if !missing.is_empty() {
+            let list: Vec<String> = missing.iter().map(|file| file.path.display().to_string()).collect();
+            let title = match list.len() {
+                1 => "A file is missing".to_owned(),
+                many => format!("{many} files are missing"),
+            };
+            let rest = if there.is_empty() { "" } else { "\n\nThe other files are opened." };
+            self.tell(&title, format!("{}{rest}", list.join("\n")));
+        }
+        if there.is_empty() {
+            return;
+        }
+        let paths: Vec<PathBuf> = there.iter().map(|file| file.path.clone()).collect();
+        self.close_all();
+        self.said = said.map(Said::typed);
+        self.awaited = Some(Awaited {
+            view,
+            lanes: files.iter().map(|file| (super::state::real(&file.path), file.lanes.clone())).collect(),
+            files: files.iter().map(|file| super::state::real(&file.path)).collect(),
+            bookmarks: Vec::new(),
+        });
+        self.start(paths.into_iter().map(What::File).collect());
+    }
+
+    /// Shows what was asked for, once its files are open; false when nothing was.
+    pub(super) fn show_awaited(&mut self) -> bool {
+        let Some(awaited) = self.awaited.take() else { return false };
+        let docs: Vec<PathBuf> =
+            self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
+        for (at, path) in docs.iter().enumerate() {
+            if let Some(lanes) = awaited.lanes.get(path) {
+                restore_lanes(&mut self.view, at, lanes);
+            }
+        }
+        self.add_bookmarks(&awaited, &docs);
+        // A file that is missing moves those behind it up.
+        let wanted = awaited.view.file.and_then(|file| awaited.files.get(file));
+        let file = wanted.and_then(|path| docs.iter().position(|known| known == path)).or(awaited.view.file);
+        SavedView { file, ..awaited.view }.restore(&mut self.view, &self.workspace);
+        true
+    }
+
+    /// The bookmarks of what is open, each with the place of its file in the session.
+    fn bookmark_tables(&self) -> Vec<toml::Table> {
+        let table = |mark: &Bookmark| {
+            let mut table = toml::Table::try_from(mark).ok()?;
+            table.insert("file".to_owned(), i64::try_from(mark.doc).ok()?.into());
+            Some(table)
+        };
+        self.view.bookmarks.iter().filter_map(table).collect()
+    }
+
+    /// Adds the bookmarks of a session to those that are known of its files. What is no bookmark is left out.
+    fn add_bookmarks(&mut self, awaited: &Awaited, docs: &[PathBuf]) {
+        for table in &awaited.bookmarks {
+            let mut table = table.clone();
+            let file = table.remove("file").and_then(|file| usize::try_from(file.as_integer()?).ok());
+            let doc = file
+                .and_then(|file| awaited.files.get(file))
+                .and_then(|path| docs.iter().position(|known| known == path));
+            let mark = table.try_into::<Bookmark>().ok().zip(doc).map(|(mark, doc)| Bookmark { doc, ..mark });
+            if let Some(mark) = mark.filter(|mark| !self.view.bookmarks.contains(mark)) {
+                self.view.bookmarks.push(mark);
+            }
+        }
+        self.bookmarks.take_over(&self.workspace, &self.view.bookmarks);
+    }
+
+    /// Reads files anew that were replaced on disk, and keeps the view.
+    pub(super) fn reload(&mut self) {
+        let replaced = std::mem::take(&mut self.replaced);
+        if replaced.is_empty() {
+            return;
+        }
+        let docs: Vec<PathBuf> =
+            self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
+        let lanes = docs.iter().enumerate().map(|(at, path)| (path.clone(), lanes_of(&self.view, at))).collect();
+        self.awaited = Some(Awaited { view: SavedView::of(&self.view), lanes, files: docs, bookmarks: Vec::new() });
+        self.reloading.extend(replaced.iter().cloned());
+        self.start(replaced.into_iter().map(What::File).collect());
+    }
+
+    /// Takes note that open files are no longer what was read of them.
+    pub fn tell_replaced(&mut self, replaced: Vec<PathBuf>) {
+        for path in replaced {
+            let open = self.workspace.docs.iter().any(|doc| super::state::real(&doc.trace.source.path) == path);
+            if open && !self.replaced.contains(&path) && !self.reloading.contains(&path) {
+                self.replaced.push(path);
+            }
+        }
+    }
+
+    /// Files that were replaced on disk since they were read.
+    pub fn replaced(&self) -> &[PathBuf] {
+        &self.replaced
+    }
+
+    pub(super) fn tell(&mut self, title: &str, message: String) {
+        self.notices.push_back(Notice { title: title.to_owned(), message, convert: None });
+    }
+
+    /// The exports that paths lead to: a folder stands for the exports in it.
+    pub(super) fn exports_of(&mut self, paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut exports = Vec::new();
+        for path in paths {
+            if !path.is_dir() {
+                exports.push(path);
+                continue;
+            }
+            let found = exports_in(&path);
+            if found.is_empty() {
+                let message = format!(
+                    "{} holds no file that ends in .sqlite, .sqlite3 or .db. Folders inside it are not searched.",
+                    path.display()
+                );
+                self.tell(&format!("No export in {}", file_name(&path)), message);
+            }
+            exports.extend(found);
+        }
+        exports
+    }
+}
+
+/// Exports that lie in a folder itself, by name; captures when there is no export.
+fn exports_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
+    let ending = |path: &Path, endings: &[&str]| {
+        path.extension().is_some_and(|own| endings.iter().any(|ending| own.eq_ignore_ascii_case(ending)))
+    };
+    let mut exports: Vec<PathBuf> =
+        files.iter().filter(|path| ending(path, &["sqlite", "sqlite3", "db"])).cloned().collect();
+    if exports.is_empty() {
+        exports = files.into_iter().filter(|path| ending(path, &["nsys-rep", "qdrep"])).collect();
+    }
+    exports.sort();
+    exports
+}

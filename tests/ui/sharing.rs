@@ -1,0 +1,169 @@
+//! Links, sessions, folders, and files that are replaced on disk while they are open.
+
+use crate::harness::{Driven, Fake};
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stepscope::app::settings::Settings;
+use stepscope::app::state::AppState;
+use stepscope::units::Span;
+use stepscope::view::{Command, LaneKey, Panel, RankId, ViewState};
+
+const LANE: LaneKey = LaneKey::Compute(RankId { doc: 1, rank: 0 });
+
+fn two_files() -> Driven {
+    let mut driven = Driven::empty(1280.0, 720.0);
+    driven.send(Command::Open(vec!["rank0.sqlite".into(), "rank1.sqlite".into()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    for command in [
+        Command::Show(Span::new(2_000_000, 5_000_000)),
+        Command::SelectSpan(Some(Span::new(2_500_000, 3_000_000))),
+        Command::ChooseRank(RankId { doc: 1, rank: 0 }),
+        Command::ShowPanel(Panel::Kernels),
+        Command::ToggleLane(LANE),
+    ] {
+        driven.send(command);
+    }
+    driven
+}
+
+/// What of a view a link holds.
+fn shared(view: &ViewState) -> (f64, f64, Option<Span>, Option<RankId>, Panel) {
+    (view.viewport.start_ns, view.viewport.len_ns, view.selected_span, view.rank, view.panel)
+}
+
+#[test]
+fn a_copied_link_shows_the_same_again_when_it_is_pasted() {
+    let mut driven = two_files();
+    let before = shared(&driven.window().state().view);
+    // Alone in its frame, whose output holds what goes to the clipboard.
+    let press = egui::Event::Key {
+        key: Key::L,
+        pressed: true,
+        modifiers: Modifiers::COMMAND,
+        repeat: false,
+        physical_key: None,
+    };
+    driven.harness.input_mut().events.push(press);
+    let link = driven.copied(|_| {});
+    assert!(link.starts_with("stepscope:1?file=") && link.contains("gpt_rank1.sqlite"), "{link}");
+    driven.settle();
+    assert!(driven.shows("Link copied"));
+
+    let mut again = Driven::empty(1280.0, 720.0);
+    again.harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::L);
+    again.settle();
+    let hint = "A link that was copied from the File menu: stepscope:1?file=…";
+    again.harness.get_by_role_and_label(egui::accesskit::Role::TextInput, hint).type_text(&link);
+    again.settle();
+    again.press(Key::Enter);
+    again.wait(|window| window.state().workspace.docs.len() == 2);
+    assert_eq!(shared(&again.window().state().view), before);
+}
+
+#[test]
+fn bad_links_are_refused_with_a_reason_and_change_nothing() {
+    let mut driven = two_files();
+    for (link, reason) in [
+        ("rank0.sqlite", "this is no link"),
+        ("stepscope:9?file=a", "form 9"),
+        ("stepscope:1?file=/a&colour=red", "colour"),
+    ] {
+        driven.send(Command::OpenLinkText(link.to_owned()));
+        assert!(driven.shows("The link was not opened") && driven.shows(reason), "{link}");
+        driven.send(Command::Dismiss);
+    }
+    driven.send(Command::OpenLinkText("stepscope:1?file=/missing0.sqlite".to_owned()));
+    assert!(driven.shows("A file is missing") && driven.shows("missing0"));
+    assert_eq!(driven.window().state().workspace.docs.len(), 2, "what is open stays");
+}
+
+#[test]
+fn missing_files_are_told_and_the_rest_is_opened() {
+    let mut driven = Driven::empty(1280.0, 720.0);
+    let link = "stepscope:1?file=/missing0.sqlite&file=/rank1.sqlite&start=1000000&len=2000000&rank=1.0";
+    driven.send(Command::OpenLinkText(link.to_owned()));
+    assert!(driven.shows("A file is missing") && driven.shows("The other files are opened."));
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+    assert_eq!(driven.window().state().view.viewport.len_ns, 2_000_000.0);
+}
+
+#[test]
+fn a_session_is_saved_and_opened_with_its_lanes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driven = two_files();
+    let before = driven.window().state().view.clone();
+    driven.send(Command::SaveSessionTo(folder.path().join("run")));
+    let path = folder.path().join("run.stepscope.toml");
+    assert!(driven.shows("Saved ") && path.exists());
+    driven.send(Command::CloseAll);
+    driven.send(Command::Open(vec![path]));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    let view = &driven.window().state().view;
+    assert_eq!(shared(view), shared(&before));
+    assert!(view.toggled.contains(&LANE));
+    let bad = folder.path().join("bad.stepscope.toml");
+    std::fs::write(&bad, "[session]\nversion = 1\n[[file]]\npath = \"a\"\ncolour = 1\n").unwrap();
+    driven.send(Command::Open(vec![bad]));
+    assert!(driven.shows("The session was not opened") && driven.shows("colour"));
+}
+
+#[test]
+fn a_dropped_folder_opens_the_exports_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["rank1.sqlite", "rank0.SQLITE", "notes.txt"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let mut driven = Driven::empty(1280.0, 720.0);
+    driven.send(Command::Open(vec![folder.path().to_owned()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    let empty = tempfile::tempdir().unwrap();
+    driven.send(Command::Open(vec![empty.path().to_owned()]));
+    assert!(driven.shows("No export in ") && driven.shows("Folders inside it are not searched"));
+}
+
+fn wait_for(state: &mut AppState, holds: impl Fn(&AppState) -> bool) {
+    for _ in 0..2000 {
+        state.poll();
+        if holds(state) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    panic!("waited in vain");
+}
+
+#[test]
+fn a_replaced_file_is_read_anew_in_its_place_and_the_view_stays() {
+    let mut state = AppState::new(Arc::new(Fake::default()), Arc::new(|| {}), Settings::default());
+    state.apply(Command::Open(vec!["rank0.sqlite".into(), "rank1.sqlite".into()]));
+    wait_for(&mut state, |state| state.workspace.docs.len() == 2);
+    state.apply(Command::Show(Span::new(2_000_000, 5_000_000)));
+    state.apply(Command::ToggleLane(LANE));
+    let before = (state.view.viewport, state.view.toggled.clone());
+    let read = Arc::as_ptr(&state.workspace.docs[0].trace);
+    let path: PathBuf = std::path::absolute(Path::new("gpt_rank0.sqlite")).unwrap();
+    state.tell_replaced(vec![path.clone(), "/not/open.sqlite".into()]);
+    assert_eq!(state.replaced(), [path]);
+    state.apply(Command::Reload);
+    assert!(state.replaced().is_empty() && state.jobs.is_busy());
+    wait_for(&mut state, |state| !state.jobs.is_busy());
+    assert_eq!(state.workspace.docs.len(), 2);
+    assert_ne!(Arc::as_ptr(&state.workspace.docs[0].trace), read);
+    assert_eq!((state.view.viewport, state.view.toggled.clone()), before);
+}
+
+#[test]
+fn a_second_file_may_be_opened_while_the_first_loads_and_the_window_may_close_meanwhile() {
+    let mut driven = Driven::empty(1280.0, 720.0);
+    driven.send(Command::Open(vec!["hang.sqlite".into()]));
+    driven.wait(|window| window.state().jobs.is_busy());
+    driven.send(Command::Open(vec!["rank1.sqlite".into()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+    assert!(driven.window().state().jobs.is_busy(), "the first still loads");
+    driven.fake.release();
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    driven.send(Command::Open(vec!["hang2/hang.sqlite".into(), "rank3.sqlite".into()]));
+    drop(driven);
+}
