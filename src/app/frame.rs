@@ -192,9 +192,17 @@ pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelC
         }
     });
     ui.add_space(8.0);
-    if !is_table(cx.view.panel) {
-        ui.set_max_width(WIDEST_TEXT_PT.min(ui.available_width()));
+    if ui.available_width() <= WIDEST_TEXT_PT || is_table(cx.view.panel) {
+        return content(ui, cx, table, caches, out);
     }
+    // Lines of text and bars as long as a wide window are hard to read.
+    let mut room = ui.available_rect_before_wrap();
+    room.set_width(WIDEST_TEXT_PT);
+    ui.scope_builder(UiBuilder::new().max_rect(room), |ui| content(ui, cx, table, caches, out));
+}
+
+/// Draws the panel below the tabs.
+fn content(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
     if panels::show(ui, cx, cx.view.panel, caches, out) {
         return;
     }

@@ -67,7 +67,7 @@ const COLUMNS: [Column; 10] = [
         "Share of the sum of the durations of all kernels that compute; \"-\" for communication.",
     ),
     column("Mean", 60.0, "Mean duration."),
-    column("Class", 96.0, "What the kernels do, by their names; a settings file can say otherwise."),
+    column("Class", 140.0, "What the kernels do, by their names; a settings file can say otherwise."),
     column("Max", 60.0, "Longest; a click on the row shows it."),
     column("Median", 60.0, "Middle duration, or the mean of the two middle ones."),
     column("Min", 60.0, "Shortest."),
