@@ -19,7 +19,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     });
 }
 
-fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
+/// An entry of a menu, with the key that does the same.
+pub(super) fn entry(ui: &mut Ui, enabled: bool, text: &str, command: Command, out: &mut Vec<Command>) {
     let key = keys::text_of(&command);
     let response = ui.add_enabled(enabled, Button::new(text).right_text(RichText::new(key).weak()));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, text));
@@ -93,6 +94,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
     choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
+    ui.menu_button("Lanes", |ui| super::lane_menu::show(ui, cx, WIDTH_PT, out));
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();

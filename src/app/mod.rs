@@ -20,6 +20,7 @@ mod frame;
 pub mod icon;
 mod icons;
 mod keys;
+mod lane_menu;
 pub mod load;
 mod loading;
 mod menu;

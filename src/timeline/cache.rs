@@ -3,6 +3,7 @@
 //! Rows are built when a lane is first laid out and dropped with their document.
 
 use super::ease::Ease;
+use super::gutter_input::GutterState;
 use super::ink::call_inks;
 use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
@@ -28,6 +29,7 @@ pub struct Cache {
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
     pub(super) pointer_ns: Option<f64>,
+    pub(super) gutter: GutterState,
     pub(super) map_drag: Option<MapDrag>,
     pub(super) map_work: Option<Work>,
 }
@@ -70,6 +72,7 @@ impl Cache {
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
             self.clicks = Clicks::default();
+            self.gutter = GutterState::default();
         }
         self.docs.extend(workspace.docs.iter().skip(same).map(DocCache::of));
     }

@@ -106,6 +106,8 @@ pub struct Frame<'a> {
     pub origin_pt: f32,
     /// Physical pixels per point.
     pub px_per_pt: f32,
+    /// Height of the pinned lanes, which end at `top_pt`.
+    pub pinned_pt: f32,
 }
 
 impl<'a> Frame<'a> {
@@ -124,8 +126,24 @@ impl<'a> Frame<'a> {
         layout.sticky(self.top_pt - self.origin_pt, self.bottom_pt - self.top_pt)
     }
 
+    /// Where the pinned lanes are.
+    #[must_use]
+    pub fn pinned(&self) -> Self {
+        let top_pt = self.top_pt - self.pinned_pt;
+        Self { top_pt, bottom_pt: self.top_pt, origin_pt: top_pt, pinned_pt: 0.0, ..*self }
+    }
+
+    /// Where the pinned and the other lanes are together.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self { top_pt: self.top_pt - self.pinned_pt, ..*self }
+    }
+
     /// The lane that is seen at position `y_pt`.
     pub fn lane_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        if y_pt < self.top_pt && self.pinned_pt > 0.0 {
+            return self.pinned().lane_at(&layout.pinned(), y_pt);
+        }
         layout.seen_at(y_pt - self.origin_pt, self.sticky(layout))
     }
 

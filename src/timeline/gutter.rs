@@ -10,8 +10,8 @@ use super::paint::{LANE_FONT, TEXT_FONT};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::{self, Span};
-use crate::view::{LaneKey, RankId};
-use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use crate::view::{LaneKey, RankId, Workspace};
+use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
@@ -45,7 +45,8 @@ impl Names<'_> {
         let (frame, rect, palette) = (self.frame, self.rect, self.palette);
         self.painter.rect_filled(rect, 0.0, palette.gutter);
         let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
-        let under = self.pointer.and_then(|at| frame.lane_at(layout, at.y)).map(|lane| lane.key);
+        let under = self.pointer.filter(|at| rect.contains(*at)).and_then(|at| frame.lane_at(layout, at.y));
+        let under = under.map(|lane| lane.key);
         for lane in layout.within(top, bottom).iter().chain(sticky) {
             self.lane(lane, under == Some(lane.key));
         }
@@ -71,8 +72,19 @@ impl Names<'_> {
             self.painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
         names(&self.painter, frame, self.cache, lane, palette, area);
+        if frame.state.lanes.focus == Some(lane.key) {
+            let inner = area.shrink2(vec2(1.0, 1.0));
+            self.painter.rect_stroke(inner, 2.0, Stroke::new(1.0, palette.accent), StrokeKind::Inside);
+        }
         self.painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
     }
+}
+
+/// What tells the ranks of pinned lanes apart, after the lane's name.
+fn rank_of_pinned(frame: &Frame<'_>, lane: &Lane) -> String {
+    let rank = lane.rank.filter(|_| lane.pinned && frame.workspace.ranks().nth(1).is_some());
+    rank.and_then(|rank| frame.workspace.rank(rank))
+        .map_or_else(String::new, |(_, rank)| format!(", rank {}", label::safe(&rank.label)))
 }
 
 /// Colour that tells ranks apart, in the order of the workspace.
@@ -94,7 +106,8 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     if area.height() < 9.0 {
         return;
     }
-    let (name, detail) = lane_name(frame, lane);
+    let (name, detail) = lane_name(frame.workspace, lane);
+    let name = name + &rank_of_pinned(frame, lane);
     let strong = if lane.is_header() { palette.text } else { palette.lane_text };
     let font = name_font(lane);
     let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
@@ -149,7 +162,8 @@ fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
 
 /// True when there is no room for the whole name.
 pub fn is_cut(painter: &Painter, frame: &Frame<'_>, lane: &Lane) -> bool {
-    let (name, _) = lane_name(frame, lane);
+    let (name, _) = lane_name(frame.workspace, lane);
+    let name = name + &rank_of_pinned(frame, lane);
     let whole = painter.layout_no_wrap(name, name_font(lane), Color32::WHITE).size().x;
     whole > frame.left_pt - RIGHT_PT - name_left(frame, lane)
 }
@@ -165,8 +179,8 @@ fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {
 }
 
 /// Name of a lane and, for headers, what else there is to say.
-pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
-    let Some(trace) = frame.trace(lane.key.doc()) else { return Default::default() };
+pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
+    let Some(trace) = workspace.docs.get(lane.key.doc()).map(|doc| &*doc.trace) else { return Default::default() };
     let plain = |name: &str| (name.to_owned(), String::new());
     match lane.key {
         LaneKey::Rank(rank) => rank_name(trace, rank),

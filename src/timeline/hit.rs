@@ -38,6 +38,9 @@ pub struct Bin {
 
 /// What is at (`x_pt`, `y_pt`).
 pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f32) -> Option<Hit> {
+    if y_pt < frame.top_pt && frame.pinned_pt > 0.0 {
+        return at(&frame.pinned(), cache, &layout.pinned(), x_pt, y_pt);
+    }
     if x_pt < frame.left_pt || x_pt > frame.right_pt || y_pt < frame.top_pt || y_pt > frame.bottom_pt {
         return None;
     }

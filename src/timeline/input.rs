@@ -5,7 +5,7 @@ use super::draw::Frame;
 use super::hit::{self, Hit};
 use super::layout::Layout;
 use crate::units::Span;
-use crate::view::{Command, Item, LaneKey, RankId, Viewport};
+use crate::view::{Command, Item, RankId, Viewport};
 use egui::{CursorIcon, Event, PointerButton, Pos2, Response, Ui, Vec2};
 
 /// What the drag that is going on does.
@@ -13,8 +13,6 @@ use egui::{CursorIcon, Event, PointerButton, Pos2, Response, Ui, Vec2};
 pub enum Drag {
     /// Moves time and lanes.
     Pan,
-    /// Moves lanes only.
-    Scroll,
     /// Selects a span that starts at this axis time.
     Select(f64),
 }
@@ -87,10 +85,8 @@ pub fn handle(
         return;
     }
     let Some(at) = response.interact_pointer_pos() else { return };
+    // The names have input of their own.
     if at.x < frame.left_pt {
-        if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
-            gutter_click(frame, layout, at, response.double_clicked(), out);
-        }
         return;
     }
     let found = || hit::at(frame, cache, layout, at.x, at.y);
@@ -133,24 +129,6 @@ fn choose(frame: &Frame<'_>, rank: RankId, out: &mut Vec<Command>) {
     }
 }
 
-/// A click on a name: a rank is chosen by its name and opened by its triangle, other lanes open by either.
-fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out: &mut Vec<Command>) {
-    let Some(lane) = frame.lane_at(layout, at.y) else { return };
-    if let LaneKey::Rank(rank) = lane.key {
-        choose(frame, rank, out);
-        if !on_triangle(frame, at) && !double {
-            return;
-        }
-    }
-    if lane.expanded.is_some() {
-        out.push(Command::ToggleLane(lane.key));
-    }
-}
-
-fn on_triangle(frame: &Frame<'_>, at: Pos2) -> bool {
-    at.x < frame.gutter_left_pt + 24.0
-}
-
 fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, out: &mut Vec<Command>) {
     let by = |button| response.dragged_by(button);
     if !(by(PointerButton::Primary) || by(PointerButton::Middle)) {
@@ -160,9 +138,7 @@ fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache:
     let (origin, shift) = ui.input(|i| (i.pointer.press_origin(), i.modifiers.shift));
     let Some((origin, at)) = origin.zip(response.interact_pointer_pos()) else { return };
     let mode = *cache.drag.get_or_insert_with(|| {
-        if origin.x < frame.left_pt {
-            Drag::Scroll
-        } else if (shift || origin.y < frame.top_pt) && by(PointerButton::Primary) {
+        if (shift || origin.y < frame.whole().top_pt) && by(PointerButton::Primary) {
             // On the ruler a drag always measures.
             Drag::Select(frame.time_at(origin.x))
         } else {
@@ -170,7 +146,7 @@ fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache:
         }
     });
     ui.ctx().set_cursor_icon(match mode {
-        Drag::Pan | Drag::Scroll => CursorIcon::Grabbing,
+        Drag::Pan => CursorIcon::Grabbing,
         Drag::Select(_) => CursorIcon::ResizeHorizontal,
     });
     let delta = response.drag_delta();
@@ -181,7 +157,6 @@ fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache:
             }
             scroll(frame, layout, -delta.y, out);
         }
-        Drag::Scroll => scroll(frame, layout, -delta.y, out),
         Drag::Select(from_ns) => {
             let to_ns = frame.time_at(at.x.clamp(frame.left_pt, frame.right_pt));
             let (first, last) = (from_ns.min(to_ns), from_ns.max(to_ns));
@@ -211,7 +186,7 @@ fn wheel(ui: &Ui, frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
 }
 
 /// Scrolls the lanes by `by_pt`, within what there is to see.
-fn scroll(frame: &Frame<'_>, layout: &Layout, by_pt: f32, out: &mut Vec<Command>) {
+pub fn scroll(frame: &Frame<'_>, layout: &Layout, by_pt: f32, out: &mut Vec<Command>) {
     let limit = scroll_limit(layout, frame.bottom_pt - frame.top_pt);
     let shown = frame.top_pt - frame.origin_pt;
     let change = (shown + by_pt).clamp(0.0, limit) - frame.state.scroll_y_pt;

@@ -8,10 +8,11 @@
 //! process header, for processes without GPU work
 //! ```
 
+use super::arrange::arrange;
 use super::cache::Cache;
 use super::lanes::RowsKey;
 use crate::trace::{Thread, Trace};
-use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
+use crate::view::{LANE_SCALE, LaneKey, OpLane, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
@@ -59,9 +60,33 @@ pub struct Lane {
     pub expanded: Option<bool>,
     /// The rank whose block it stands in.
     pub rank: Option<RankId>,
+    /// Its height over its default height.
+    pub scale: f32,
+    /// True for the lanes that stay at the top.
+    pub pinned: bool,
 }
 
 impl Lane {
+    /// A lane in the block of `rank` that has no place yet.
+    fn new(key: LaneKey, rank: Option<RankId>) -> Self {
+        Self {
+            key,
+            top_pt: 0.0,
+            height_pt: 0.0,
+            first_pt: 0.0,
+            row_pt: 0.0,
+            rows: 1,
+            hidden_rows: 0,
+            has_marks: false,
+            threads: 0,
+            depth: 0,
+            expanded: None,
+            rank,
+            scale: 1.0,
+            pinned: false,
+        }
+    }
+
     /// Bottom, in points from the top of the first lane.
     pub fn bottom_pt(&self) -> f32 {
         self.top_pt + self.height_pt
@@ -105,6 +130,14 @@ pub struct Layout {
     pub lanes: Vec<Lane>,
     /// Height of all of them.
     pub height_pt: f32,
+    /// The lanes that stay at the top, placed from 0 on.
+    pub pinned: Vec<Lane>,
+    /// Every lane there is, in the order of the program and not placed, for the list of lanes.
+    pub all: Vec<Lane>,
+    /// Lanes that the user hid.
+    pub hidden: usize,
+    /// Lanes that the filter leaves out.
+    pub filtered: usize,
 }
 
 impl Layout {
@@ -112,9 +145,12 @@ impl Layout {
     /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
         cache.follow(workspace);
-        let lanes = Outline::of(workspace, state, cache).lanes;
-        let mut needed: Vec<RowsKey> = lanes.iter().filter_map(Lane::rows_key).collect();
-        for lane in &lanes {
+        let all = Outline::of(workspace, state, cache).lanes;
+        let arranged = arrange(workspace, state, all.clone());
+        let lanes = arranged.lanes;
+        let pinned: Vec<Lane> = state.lanes.pinned.iter().filter_map(|key| pinned(workspace, *key)).collect();
+        let mut needed: Vec<RowsKey> = lanes.iter().chain(&pinned).filter_map(Lane::rows_key).collect();
+        for lane in lanes.iter().chain(&pinned) {
             match lane.key {
                 LaneKey::Idle(rank) => needed.extend([RowsKey::Listed(rank), RowsKey::Exposed(rank)]),
                 LaneKey::Nvtx(doc, thread) => needed.push(RowsKey::Marks(doc, thread)),
@@ -122,11 +158,18 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
-        let mut layout = Self { lanes, height_pt: 0.0 };
+        let (hidden, filtered) = (arranged.hidden, arranged.filtered);
+        // Pinned lanes are placed first: the others grow into what they leave.
+        let mut layout = Self { lanes: pinned, all, hidden, filtered, ..Self::default() };
         layout.place(state, cache, (1.0, 1.0));
-        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key));
+        layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
+        let room_pt = room_pt - layout.height_pt;
+        layout.place(state, cache, (1.0, 1.0));
+        let resized = |lane: &Lane| state.lane_scale.contains_key(&lane.key);
+        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key) && !resized(lane));
         layout.place(state, cache, (gpu, 1.0));
-        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, |lane| !(grows(lane.key) || lane.is_header()));
+        let others = |lane: &Lane| !(grows(lane.key) || lane.is_header() || resized(lane));
+        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, others);
         layout.place(state, cache, (gpu, other));
         layout
     }
@@ -142,16 +185,24 @@ impl Layout {
     fn place(&mut self, state: &ViewState, cache: &Cache, growth: (f32, f32)) {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
-            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
             let growth = if grows(lane.key) { growth.0 } else { growth.1 };
             let growth = if lane.is_header() { 1.0 } else { growth };
+            // A lane that the user resized keeps its height, whatever room there is.
+            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite());
+            lane.scale = scale.map_or(growth, |scale| scale.clamp(LANE_SCALE.0, LANE_SCALE.1));
             let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
             lane.top_pt = self.height_pt;
             lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
                 if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
-            size(lane, rows, scale.clamp(0.5, 6.0) * growth, state);
+            size(lane, rows, lane.scale, state);
             self.height_pt += lane.height_pt;
         }
+    }
+
+    /// The pinned lanes as a layout of their own.
+    pub fn pinned(&self) -> Self {
+        let height_pt = self.pinned.last().map_or(0.0, Lane::bottom_pt);
+        Self { lanes: self.pinned.clone(), height_pt, ..Self::default() }
     }
 
     /// The lanes that touch `top_pt..bottom_pt`.
@@ -190,6 +241,32 @@ impl Layout {
     }
 }
 
+/// The lane that stays at the top for `key`; `None` when the open files have no such lane.
+fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
+    let doc = workspace.docs.get(key.doc())?;
+    let of_process = |process: usize| {
+        let rank = doc.trace.ranks.iter().position(|rank| rank.process == process)?;
+        Some(RankId { doc: key.doc(), rank })
+    };
+    let rank = match key {
+        LaneKey::Compute(rank)
+        | LaneKey::Communication(rank)
+        | LaneKey::Copies(rank)
+        | LaneKey::Stream(rank, ..)
+        | LaneKey::Projection(rank, _)
+        | LaneKey::Idle(rank) => Some(workspace.rank(rank).map(|_| rank)?),
+        LaneKey::Nvtx(_, thread) | LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => {
+            of_process(doc.trace.threads.get(thread)?.process)
+        }
+        LaneKey::Launches(_, process) => {
+            doc.trace.processes.get(process)?;
+            of_process(process)
+        }
+        LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => return None,
+    };
+    Some(Lane { depth: 1, pinned: true, ..Lane::new(key, rank) })
+}
+
 /// True for lanes that are the better read the higher they are.
 fn grows(key: LaneKey) -> bool {
     matches!(key, LaneKey::Compute(_) | LaneKey::Communication(_) | LaneKey::Copies(_) | LaneKey::Stream(..))
@@ -197,7 +274,8 @@ fn grows(key: LaneKey) -> bool {
 
 /// Sets rows and heights of `lane`, which has `rows` rows in all.
 fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
-    let slim = lane.expanded.is_none() && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
+    let slim =
+        lane.expanded.is_none() && !lane.pinned && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
     // Heights of the first row and of the others: work that overlaps on one lane is the exception.
     let (first_pt, row_pt, limit) = match lane.key {
         LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, 0.0, None),
@@ -274,20 +352,7 @@ impl<'a> Outline<'a> {
     }
 
     fn push(&mut self, key: LaneKey, depth: u8, expanded: Option<bool>) {
-        self.lanes.push(Lane {
-            key,
-            top_pt: 0.0,
-            height_pt: 0.0,
-            first_pt: 0.0,
-            row_pt: 0.0,
-            rows: 1,
-            hidden_rows: 0,
-            has_marks: false,
-            threads: 0,
-            depth,
-            expanded,
-            rank: self.rank,
-        });
+        self.lanes.push(Lane { depth, expanded, ..Lane::new(key, self.rank) });
     }
 
     fn rank(&mut self, id: RankId, process: usize, with_host: bool, by_default: bool, own: &super::lanes::RankLanes) {

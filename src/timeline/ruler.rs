@@ -78,7 +78,9 @@ pub fn paint_corner(painter: &Painter, frame: &Frame<'_>, palette: &Palette, rec
     let length = format::duration_f(frame.viewport().len_ns);
     let texts = [format!("{length} visible"), length];
     let galleys = texts.map(|text| painter.layout_no_wrap(text, LANE_FONT, palette.text_dim));
-    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x + 12.0 <= rect.width()) {
+    if let Some(galley) =
+        galleys.into_iter().find(|galley| galley.size().x + 12.0 + super::lane_list::BUTTON_PT <= rect.width())
+    {
         let corner = Align2::RIGHT_CENTER.anchor_size(pos2(rect.right() - 8.0, rect.center().y), galley.size()).min;
         painter.galley(corner, galley, palette.text_dim);
     }

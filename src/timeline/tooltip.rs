@@ -55,7 +55,7 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
 
 /// What to say about a lane: its name in full, and what it shows.
 pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
-    let (title, place) = lane_name(frame, lane);
+    let (title, place) = lane_name(frame.workspace, lane);
     let mut lines = Vec::new();
     if !place.is_empty() {
         lines.push(("Where", place));

@@ -64,11 +64,8 @@ impl ViewState {
                     self.rank = Some(*rank);
                 }
             }
-            Command::ToggleLane(lane) => {
-                if !self.toggled.remove(lane) {
-                    self.toggled.insert(*lane);
-                }
-            }
+            Command::ToggleLane(lane) => self.toggle_lane(*lane),
+            Command::Lane(command) => self.arrange(command),
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,

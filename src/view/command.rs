@@ -1,6 +1,6 @@
 //! Everything that can change what the window shows.
 
-use super::{Item, LaneKey, Panel, RankId, Theme};
+use super::{Item, LaneCommand, LaneKey, Panel, RankId, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -46,6 +46,8 @@ pub enum Command {
     ChooseRank(RankId),
     /// Expands a collapsed lane or collapses an expanded one.
     ToggleLane(LaneKey),
+    /// Arranges the lanes.
+    Lane(LaneCommand),
     /// Switches idle and exposed marks.
     ToggleMarks,
     /// Switches NVTX rows.

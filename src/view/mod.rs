@@ -6,6 +6,7 @@
 mod apply;
 mod command;
 mod history;
+mod lanes;
 pub mod shortcuts;
 mod state;
 mod viewport;
@@ -13,6 +14,7 @@ mod workspace;
 
 pub use command::Command;
 pub use history::{History, Move};
+pub use lanes::{Arrangement, LANE_SCALE, LaneAsk, LaneCommand};
 pub use state::{Item, LaneKey, OpLane, Panel, Theme, ViewState};
 pub use viewport::Viewport;
 pub use workspace::{Clock, Doc, RankId, Workspace};

@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{History, RankId, Viewport};
+use super::{Arrangement, History, RankId, Viewport};
 use crate::analysis::Attribution;
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -142,6 +142,8 @@ pub struct ViewState {
     pub toggled: HashSet<LaneKey>,
     /// Height factors of lanes the user resized; 1.0 is the default.
     pub lane_scale: HashMap<LaneKey, f32>,
+    /// How the lanes are arranged.
+    pub lanes: Arrangement,
     /// Selected item.
     pub selected: Option<Item>,
     /// How often the selected item was asked to be brought into sight.

@@ -7,6 +7,7 @@ mod gaps;
 mod guide;
 mod harness;
 mod job;
+mod lanes;
 mod loading;
 mod mfu;
 mod minimap;

@@ -1,5 +1,6 @@
 //! The timeline as a whole, on traces made by hand.
 
+mod arrange;
 mod hostile;
 mod input;
 mod layout;
