@@ -4,7 +4,7 @@ use super::cx::Cx;
 use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
-use crate::view::{Command, Panel, Theme};
+use crate::view::{Coloring, Command, Panel, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -94,6 +94,14 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
     choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
+    ui.menu_button("Colour by", |ui| {
+        ui.set_width(WIDTH_PT);
+        for coloring in Coloring::ALL {
+            choice(ui, cx.view.coloring == coloring, coloring.text(), Command::SetColoring(coloring), out);
+        }
+        ui.separator();
+        choice(ui, cx.view.legend, "Legend", Command::ToggleLegend, out);
+    });
     ui.menu_button("Lanes", |ui| super::lane_menu::show(ui, cx, WIDTH_PT, out));
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
     choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);

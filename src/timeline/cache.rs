@@ -2,9 +2,9 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
+use super::coloring::{Entry, Inks, legend, range_hues};
 use super::ease::Ease;
 use super::gutter_input::GutterState;
-use super::ink::call_inks;
 use super::input::{Clicks, Drag};
 use super::lanes::{RankLanes, RowsKey, build};
 use super::minimap::{MapDrag, Work};
@@ -12,8 +12,9 @@ use super::rows::Rows;
 use super::select::Linked;
 use super::sight::Sight;
 use crate::analysis::Analysis;
+use crate::analysis::Attribution;
 use crate::trace::Trace;
-use crate::view::{Doc, Item, Workspace};
+use crate::view::{Coloring, Doc, Item, ViewState, Workspace};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -22,6 +23,9 @@ use std::sync::{Arc, Weak};
 #[derive(Debug, Default)]
 pub struct Cache {
     docs: Vec<DocCache>,
+    /// What the inks at hand stand for.
+    coloring: Option<(Coloring, Attribution)>,
+    legend: Option<Arc<Vec<Entry>>>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) drag: Option<Drag>,
@@ -40,7 +44,7 @@ struct DocCache {
     // Weak, so that a closed document's address cannot be taken by another one.
     trace: Weak<Trace>,
     analysis: Weak<Analysis>,
-    call_inks: Arc<Vec<u8>>,
+    inks: Arc<Inks>,
     ranks: Arc<Vec<RankLanes>>,
 }
 
@@ -50,7 +54,7 @@ impl DocCache {
         Self {
             trace: Arc::downgrade(&doc.trace),
             analysis: Arc::downgrade(&doc.analysis),
-            call_inks: Arc::new(call_inks(&doc.trace)),
+            inks: Arc::default(),
             ranks: Arc::new(ranks),
         }
     }
@@ -62,8 +66,8 @@ impl DocCache {
 }
 
 impl Cache {
-    /// Forgets what belongs to documents that are no longer there, and meets the new ones.
-    pub(super) fn follow(&mut self, workspace: &Workspace) {
+    /// Forgets what belongs to documents that are no longer there or to other colours, and meets the new ones.
+    pub(super) fn follow(&mut self, workspace: &Workspace, state: &ViewState) {
         let same = self.docs.iter().zip(&workspace.docs).take_while(|(cached, doc)| cached.is(doc)).count();
         if same < self.docs.len() {
             self.docs.truncate(same);
@@ -74,7 +78,38 @@ impl Cache {
             self.clicks = Clicks::default();
             self.gutter = GutterState::default();
         }
+        let new = workspace.docs.len() > same;
         self.docs.extend(workspace.docs.iter().skip(same).map(DocCache::of));
+        self.color(workspace, state, new);
+    }
+
+    /// Gives everything the inks that `state` wants.
+    fn color(&mut self, workspace: &Workspace, state: &ViewState, new: bool) {
+        // Only ranges depend on which operations belong to them.
+        let attribution = if state.coloring == Coloring::Range { state.attribution } else { Attribution::default() };
+        let wanted = Some((state.coloring, attribution));
+        if self.coloring == wanted && !new {
+            return;
+        }
+        if self.coloring.is_some_and(|had| Some(had) != wanted) || state.coloring == Coloring::Range {
+            self.rows.retain(|key, _| !key.holds_ops());
+        }
+        let hues = range_hues(workspace, state);
+        for (cached, doc) in self.docs.iter_mut().zip(&workspace.docs) {
+            cached.inks = Arc::new(Inks::of(doc, state, &hues));
+        }
+        (self.coloring, self.legend) = (wanted, None);
+    }
+
+    /// What the colours mean; computed when it is first shown.
+    pub(super) fn legend(&mut self, workspace: &Workspace, state: &ViewState) -> Arc<Vec<Entry>> {
+        self.follow(workspace, state);
+        if let Some(legend) = &self.legend {
+            return Arc::clone(legend);
+        }
+        let entries = Arc::new(legend(workspace, state, |doc| self.inks(doc)));
+        self.legend = Some(Arc::clone(&entries));
+        entries
     }
 
     /// Which lanes a rank has.
@@ -82,9 +117,9 @@ impl Cache {
         self.docs.get(doc).map(|d| Arc::clone(&d.ranks)).unwrap_or_default()
     }
 
-    /// Inks of the API calls of a document, by name.
-    pub(super) fn call_inks(&self, doc: usize) -> Arc<Vec<u8>> {
-        self.docs.get(doc).map(|d| Arc::clone(&d.call_inks)).unwrap_or_default()
+    /// Inks of everything in a document.
+    pub(super) fn inks(&self, doc: usize) -> Arc<Inks> {
+        self.docs.get(doc).map(|d| Arc::clone(&d.inks)).unwrap_or_default()
     }
 
     /// Builds the rows that are missing, on all cores.
@@ -96,7 +131,7 @@ impl Cache {
         let built: Vec<(RowsKey, Arc<Rows>)> = missing
             .into_par_iter()
             .map(|key| {
-                let inks = self.call_inks(key.doc());
+                let inks = self.inks(key.doc());
                 (key, Arc::new(build(workspace, &inks, key)))
             })
             .collect();

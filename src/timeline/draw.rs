@@ -215,7 +215,7 @@ const LABEL_MIN_PT: (f32, f32) = (26.0, 10.5);
 pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     let Some(key) = lane.rows_key().filter(|_| !matches!(lane.key, LaneKey::Idle(_))) else { return };
     let doc = key.doc();
-    let inks = cache.call_inks(doc);
+    let inks = cache.inks(doc);
     let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else { return };
     let mut buffer = Vec::new();
     for (at, row) in rows.rows.iter().enumerate().take(lane.mark_row().unwrap_or(lane.rows)) {

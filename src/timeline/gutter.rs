@@ -257,7 +257,7 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
 
 fn rows_share(frame: &Frame<'_>, cache: &Cache, lane: &Lane, window: Span) -> Option<i64> {
     let key = lane.rows_key()?;
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let slices = LaneSlices::of(frame.workspace, &inks, key)?;
     cache.rows(key)?.busy_within(&slices, window)
 }

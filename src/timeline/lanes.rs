@@ -1,5 +1,6 @@
 //! What is on a lane: which slices of which table, and how they are put on rows.
 
+use super::coloring::Inks;
 use super::ink::Ink;
 use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
@@ -31,6 +32,12 @@ impl RowsKey {
             Self::Listed(rank) | Self::Exposed(rank) => rank.doc,
             Self::Marks(doc, _) => doc,
         }
+    }
+
+    /// True when the rows hold GPU operations, whose inks the user chooses.
+    pub const fn holds_ops(self) -> bool {
+        use LaneKey::{Communication, Compute, Copies, Stream};
+        matches!(self, Self::Lane(Compute(_) | Communication(_) | Copies(_) | Stream(..)))
     }
 
     /// The item at index `at` of the table that the rows refer to.
@@ -169,13 +176,13 @@ impl Slices for LaneSlices<'_> {
 
 impl<'a> LaneSlices<'a> {
     /// The table that the rows of `key` refer to; `None` for lanes that show none.
-    pub fn of(workspace: &'a Workspace, call_inks: &'a [u8], key: RowsKey) -> Option<Self> {
+    pub fn of(workspace: &'a Workspace, inks: &'a Inks, key: RowsKey) -> Option<Self> {
         let doc = workspace.docs.get(key.doc())?;
         let (trace, analysis) = (&doc.trace, &doc.analysis);
         let spans = |rank: RankId| analysis.ranks.get(rank.rank);
         let api = |process: usize| {
             let table = &trace.processes.get(process)?.api;
-            Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
+            Some(Self::Calls(Calls { table, inks: &inks.calls, otherwise: Ink::HOST }))
         };
         Some(match key {
             RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.idle)),
@@ -186,7 +193,8 @@ impl<'a> LaneSlices<'a> {
                 | LaneKey::Communication(rank)
                 | LaneKey::Copies(rank)
                 | LaneKey::Stream(rank, ..) => {
-                    Self::Ops(Ops { table: &trace.ranks.get(rank.rank)?.ops, classes: &analysis.classes })
+                    let table = &trace.ranks.get(rank.rank)?.ops;
+                    Self::Ops(Ops { table, classes: &analysis.classes, inks: inks.of_rank(rank.rank) })
                 }
                 LaneKey::Projection(rank, attribution) => {
                     Self::Projection(Projection(spans(rank)?.ranges.projected(trace, attribution)))
@@ -205,12 +213,12 @@ impl<'a> LaneSlices<'a> {
 }
 
 /// Builds the rows of `key`; lanes that show no slices get none.
-pub fn build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Rows {
-    try_build(workspace, call_inks, key).unwrap_or_default()
+pub fn build(workspace: &Workspace, inks: &Inks, key: RowsKey) -> Rows {
+    try_build(workspace, inks, key).unwrap_or_default()
 }
 
-fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Rows> {
-    let slices = LaneSlices::of(workspace, call_inks, key)?;
+fn try_build(workspace: &Workspace, inks: &Inks, key: RowsKey) -> Option<Rows> {
+    let slices = LaneSlices::of(workspace, inks, key)?;
     let doc = workspace.docs.get(key.doc())?;
     let ops = |rank: RankId, lane: OpLane, stream: Option<usize>| {
         let table = &doc.trace.ranks.get(rank.rank)?.ops;

@@ -144,7 +144,7 @@ impl Layout {
     /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes, then the others,
     /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
-        cache.follow(workspace);
+        cache.follow(workspace, state);
         let all = Outline::of(workspace, state, cache).lanes;
         let arranged = arrange(workspace, state, all.clone());
         let lanes = arranged.lanes;

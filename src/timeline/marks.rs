@@ -43,7 +43,7 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
 
 /// The pieces of a set of marks, and the edges of each after widening.
 fn widened(frame: &Frame<'_>, cache: &Cache, key: RowsKey) -> Vec<(Piece, u32, f32, f32)> {
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else {
         return Vec::new();
     };

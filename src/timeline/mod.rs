@@ -13,6 +13,7 @@ pub mod bench;
 mod bins;
 mod cache;
 pub mod color;
+mod coloring;
 mod draw;
 mod ease;
 mod grid;
@@ -26,6 +27,7 @@ mod lane_list;
 mod lane_menu;
 mod lanes;
 mod layout;
+mod legend;
 mod marks;
 pub mod minimap;
 mod overlay;
@@ -58,6 +60,8 @@ use tooltip::Spot;
 const RULER_PT: f32 = 24.0;
 /// Width of the lane names, and the most of the width they may take.
 const GUTTER_PT: (f32, f32) = (248.0, 0.3);
+/// Lower timelines have no room for the legend.
+const LEGEND_FROM_PT: f32 = 140.0;
 /// Most of the height that pinned lanes may take.
 const PINNED_SHARE: f32 = 0.6;
 /// Width of the scroll mark at the right.
@@ -75,6 +79,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
+    let rect = legend_below(ui, workspace, state, cache, rect);
     let now_s = ui.input(|i| i.time);
     let (viewport, moving) = cache.ease.follow(state, now_s, ui.style().animation_time > 0.0);
     if moving {
@@ -108,6 +113,17 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if let Some(at) = pointer.filter(|_| response.hovered() || names.hovered()) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
+}
+
+/// Draws what the colours mean at the bottom of `rect`, when it is asked for and there is room; returns what is left.
+fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, rect: Rect) -> Rect {
+    if !state.legend || rect.height() < LEGEND_FROM_PT {
+        return rect;
+    }
+    let (lanes, strip) = rect.split_top_bottom_at_y(rect.bottom() - legend::HEIGHT_PT);
+    let entries = cache.legend(workspace, state);
+    legend::show(ui, state, Palette::of(state.theme), &entries, strip);
+    lanes
 }
 
 /// Width of the lane names in a timeline of `width_pt`.
@@ -247,7 +263,8 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, whole.top_pt), pos2(frame.right_pt, frame.bottom_pt));
         overlay::pointer(&ui.painter_at(lanes_rect), &painter, whole, palette, at);
     }
-    if cache.drag.is_some() {
+    // A tooltip would stand behind a menu.
+    if cache.drag.is_some() || frame.state.lanes.list || egui::Popup::is_any_open(ui.ctx()) {
         return;
     }
     if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {

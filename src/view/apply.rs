@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, RankId, ViewState, Viewport, Workspace};
+use super::{Coloring, Command, Item, RankId, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -69,6 +69,12 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
+            Command::SetColoring(coloring) => {
+                // Colours other than the usual ones are explained; the legend can be closed again.
+                self.legend = *coloring != Coloring::Class;
+                self.coloring = *coloring;
+            }
+            Command::ToggleLegend => self.legend = !self.legend,
             Command::ShowPanel(panel) => self.panel = *panel,
             Command::SetTheme(theme) => self.theme = *theme,
             Command::Open(_)

@@ -1,6 +1,6 @@
 //! Everything that can change what the window shows.
 
-use super::{Item, LaneCommand, LaneKey, Panel, RankId, Theme};
+use super::{Coloring, Item, LaneCommand, LaneKey, Panel, RankId, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -54,6 +54,10 @@ pub enum Command {
     ToggleNvtx,
     /// Chooses which operations belong to an NVTX range.
     SetAttribution(Attribution),
+    /// Chooses what the colours of GPU operations stand for.
+    SetColoring(Coloring),
+    /// Shows or hides what the colours mean.
+    ToggleLegend,
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

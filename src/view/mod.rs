@@ -4,6 +4,7 @@
 //! applied between frames by the application. Shortcuts, menus, start-up flags and tests send the same commands.
 
 mod apply;
+mod coloring;
 mod command;
 mod history;
 mod lanes;
@@ -12,6 +13,7 @@ mod state;
 mod viewport;
 mod workspace;
 
+pub use coloring::Coloring;
 pub use command::Command;
 pub use history::{History, Move};
 pub use lanes::{Arrangement, LANE_SCALE, LaneAsk, LaneCommand};

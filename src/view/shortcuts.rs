@@ -192,6 +192,18 @@ pub const SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
+        chords: &[key("C")],
+        group: Group::Show,
+        help: "Colour by class, family, name, stream, range",
+        commands: |s, _| vec![Command::SetColoring(s.coloring.next())],
+    },
+    Shortcut {
+        chords: &[key("L")],
+        group: Group::Show,
+        help: "Legend of the colours",
+        commands: |_, _| vec![Command::ToggleLegend],
+    },
+    Shortcut {
         chords: &[alt("L")],
         group: Group::Lanes,
         help: "List of lanes",

@@ -1,6 +1,6 @@
 //! Everything the view remembers between frames.
 
-use super::{Arrangement, History, RankId, Viewport};
+use super::{Arrangement, Coloring, History, RankId, Viewport};
 use crate::analysis::Attribution;
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,10 @@ pub struct ViewState {
     pub nvtx: bool,
     /// Which operations belong to an NVTX range.
     pub attribution: Attribution,
+    /// What the colours of GPU operations stand for.
+    pub coloring: Coloring,
+    /// Show what the colours mean below the lanes.
+    pub legend: bool,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.

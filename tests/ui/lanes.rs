@@ -3,7 +3,7 @@
 use crate::harness::Driven;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
-use stepscope::view::{Command, LaneCommand, LaneKey, RankId};
+use stepscope::view::{Coloring, Command, LaneCommand, LaneKey, RankId};
 
 const COMPUTE: LaneKey = LaneKey::Compute(RankId { doc: 0, rank: 0 });
 
@@ -78,4 +78,23 @@ fn the_button_on_a_lane_opens_its_menu() {
     driven.click("Pin at the top");
     assert_eq!(driven.window().state().view.lanes.pinned, [COMPUTE]);
     assert!(!driven.shows("Pin at the top"), "the menu closes");
+}
+
+#[test]
+fn a_key_goes_through_what_colours_stand_for_and_shows_what_they_mean() {
+    let mut driven = Driven::open();
+    for coloring in Coloring::ALL.into_iter().skip(1) {
+        driven.press(Key::C);
+        assert_eq!(driven.window().state().view.coloring, coloring);
+        assert!(driven.shows(&format!("Legend, colours by {}", coloring.text())));
+    }
+    driven.press(Key::C);
+    assert_eq!(driven.window().state().view.coloring, Coloring::Class);
+    assert!(!driven.shows("Legend, colours by"));
+    driven.press(Key::L);
+    assert!(driven.shows("Legend, colours by Class"));
+    driven.click("View");
+    driven.click("Colour by");
+    driven.click("Stream");
+    assert_eq!(driven.window().state().view.coloring, Coloring::Stream);
 }

@@ -1,6 +1,7 @@
 //! The timeline as a whole, on traces made by hand.
 
 mod arrange;
+mod coloring;
 mod hostile;
 mod input;
 mod layout;
