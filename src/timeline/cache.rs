@@ -3,6 +3,7 @@
 //! Rows are built when a lane is first laid out and dropped with their document.
 
 use super::coloring::{Entry, Inks, legend, range_hues};
+use super::counters;
 use super::ease::Ease;
 use super::gutter_input::GutterState;
 use super::input::{Clicks, Drag};
@@ -11,10 +12,9 @@ use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
 use super::select::Linked;
 use super::sight::Sight;
-use crate::analysis::Analysis;
-use crate::analysis::Attribution;
+use crate::analysis::{Analysis, Attribution, Counter};
 use crate::trace::Trace;
-use crate::view::{Coloring, Doc, Item, ViewState, Workspace};
+use crate::view::{Coloring, Doc, Item, LaneKey, ViewState, Workspace};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -27,6 +27,7 @@ pub struct Cache {
     coloring: Option<(Coloring, Attribution)>,
     legend: Option<Arc<Vec<Entry>>>,
     rows: HashMap<RowsKey, Arc<Rows>>,
+    counters: HashMap<LaneKey, Arc<Counter>>,
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) drag: Option<Drag>,
     pub(super) ease: Ease,
@@ -50,7 +51,7 @@ struct DocCache {
 
 impl DocCache {
     fn of(doc: &Doc) -> Self {
-        let ranks = doc.trace.ranks.iter().map(|rank| RankLanes::of(rank, &doc.analysis.classes)).collect();
+        let ranks = doc.trace.ranks.iter().enumerate().map(|(at, rank)| RankLanes::of(doc, at, rank)).collect();
         Self {
             trace: Arc::downgrade(&doc.trace),
             analysis: Arc::downgrade(&doc.analysis),
@@ -72,6 +73,7 @@ impl Cache {
         if same < self.docs.len() {
             self.docs.truncate(same);
             self.rows.retain(|key, _| key.doc() < same);
+            self.counters.retain(|key, _| key.doc() < same);
             self.linked = None;
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
@@ -138,6 +140,19 @@ impl Cache {
         self.rows.extend(built);
     }
 
+    /// Sums up the counters among `lanes` that are missing, on all cores.
+    pub(super) fn prepare_counters(&mut self, workspace: &Workspace, lanes: impl Iterator<Item = LaneKey>) {
+        let is_missing = |key: &LaneKey| matches!(key, LaneKey::Counter(..)) && !self.counters.contains_key(key);
+        let missing: Vec<LaneKey> = lanes.filter(is_missing).collect();
+        let built = missing.into_par_iter().filter_map(|key| Some((key, Arc::new(counters::build(workspace, key)?))));
+        self.counters.extend(built.collect::<Vec<_>>());
+    }
+
+    /// The counter of lane `key`, if it was prepared.
+    pub(super) fn counter(&self, key: LaneKey) -> Option<Arc<Counter>> {
+        self.counters.get(&key).map(Arc::clone)
+    }
+
     /// Rows of `key`, if they were prepared.
     pub(super) fn rows(&self, key: RowsKey) -> Option<Arc<Rows>> {
         self.rows.get(&key).map(Arc::clone)
@@ -160,8 +175,9 @@ impl Cache {
         self.pointer_ns
     }
 
-    /// Bytes held for rows.
+    /// Bytes held for rows and counters.
     pub fn bytes(&self) -> usize {
-        self.rows.values().map(|rows| rows.bytes()).sum()
+        let rows: usize = self.rows.values().map(|rows| rows.bytes()).sum();
+        rows + self.counters.values().map(|counter| counter.bytes()).sum::<usize>()
     }
 }

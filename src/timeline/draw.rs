@@ -255,7 +255,7 @@ pub fn bar(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), o
 }
 
 /// Adds `block`, as a part of one of the last two when it only makes that wider: ground and bar take turns.
-fn join(out: &mut Vec<Block>, block: Block) {
+pub fn join(out: &mut Vec<Block>, block: Block) {
     let widens =
         |last: &&mut Block| (last.x1, last.y0, last.y1, last.tone) == (block.x0, block.y0, block.y1, block.tone);
     let recent = out.len().saturating_sub(2);

@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::color::Palette;
+use super::counters;
 use super::draw::Frame;
 use super::label;
 use super::lanes::LaneSlices;
@@ -196,6 +197,8 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
+        LaneKey::Counters(_) => plain("Counters"),
+        LaneKey::Counter(_, kind) => plain(&counters::name(trace, kind)),
         LaneKey::Launches(..) => plain("CPU launches"),
         LaneKey::OsRuntime(..) => {
             plain(&format!("OS runtime ({})", format::counted(lane.threads as u64, "thread", "threads")))
@@ -234,6 +237,9 @@ pub fn thread_name(trace: &Trace, thread: usize) -> String {
 
 /// Busy share of the visible part of the rank's span.
 fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
+    if matches!(lane.key, LaneKey::Counter(..)) {
+        return counters::share_text(frame, cache, lane);
+    }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));
     let Some((analysis, window)) = analysis.and_then(|a| Some((a, frame.window(rank.doc).intersect(a.span)?))) else {

@@ -4,9 +4,9 @@ use super::coloring::Inks;
 use super::ink::Ink;
 use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
-use crate::analysis::{Class, Classes};
+use crate::analysis::{Class, CounterKind, counters_of};
 use crate::trace::{RangeKind, Rank};
-use crate::view::{Item, LaneKey, OpLane, RankId, Workspace};
+use crate::view::{Doc, Item, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -59,7 +59,12 @@ impl RowsKey {
                 LaneKey::Api(doc, thread) => {
                     Item::Call(doc, workspace.docs.get(doc)?.trace.threads.get(thread)?.process, at)
                 }
-                LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => {
+                LaneKey::Rank(_)
+                | LaneKey::Process(..)
+                | LaneKey::OsRuntime(..)
+                | LaneKey::OtherNvtx(..)
+                | LaneKey::Counters(_)
+                | LaneKey::Counter(..) => {
                     return None;
                 }
             },
@@ -95,11 +100,16 @@ impl OpLane {
 pub struct RankLanes {
     /// For each stream, whether it holds anything of each lane.
     streams: Vec<[bool; 3]>,
+    /// Its counters.
+    pub counters: Vec<CounterKind>,
 }
 
 impl RankLanes {
-    /// One pass over the operations of `rank`.
-    pub fn of(rank: &Rank, classes: &Classes) -> Self {
+    /// One pass over the operations of `rank`, the rank number `at`.
+    pub fn of(doc: &Doc, at: usize, rank: &Rank) -> Self {
+        let classes = &doc.analysis.classes;
+        let numbers = doc.analysis.ranks.get(at);
+        let counters = numbers.map(|numbers| counters_of(&doc.trace, rank, numbers)).unwrap_or_default();
         let mut streams = vec![[false; 3]; rank.streams.len()];
         for (at, (name, kind)) in rank.ops.name.iter().zip(&rank.ops.kind).enumerate() {
             let lane = OpLane::of(classes.class(*name, *kind)) as usize;
@@ -108,7 +118,7 @@ impl RankLanes {
                 *holds = true;
             }
         }
-        Self { streams }
+        Self { streams, counters }
     }
 
     /// Lanes that hold anything.

@@ -3,7 +3,7 @@
 //! ```text
 //! rank header with the step strip
 //!   NVTX of each thread, NVTX on the GPU, idle and exposed marks, compute, communication, copies (each expands to its
-//!   streams)
+//!   streams), counters (expands to them)
 //!   CPU launches (expands to threads), OS runtime (expands to threads)
 //! process header, for processes without GPU work
 //! ```
@@ -117,7 +117,12 @@ impl Lane {
     /// The rows it draws.
     pub fn rows_key(&self) -> Option<RowsKey> {
         match self.key {
-            LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => None,
+            LaneKey::Rank(_)
+            | LaneKey::Process(..)
+            | LaneKey::OsRuntime(..)
+            | LaneKey::OtherNvtx(..)
+            | LaneKey::Counters(_)
+            | LaneKey::Counter(..) => None,
             key => Some(RowsKey::Lane(key)),
         }
     }
@@ -158,6 +163,7 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
+        cache.prepare_counters(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
         let (hidden, filtered) = (arranged.hidden, arranged.filtered);
         // Pinned lanes are placed first: the others grow into what they leave.
         let mut layout = Self { lanes: pinned, all, hidden, filtered, ..Self::default() };
@@ -254,6 +260,7 @@ fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
         | LaneKey::Copies(rank)
         | LaneKey::Stream(rank, ..)
         | LaneKey::Projection(rank, _)
+        | LaneKey::Counter(rank, _)
         | LaneKey::Idle(rank) => Some(workspace.rank(rank).map(|_| rank)?),
         LaneKey::Nvtx(_, thread) | LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => {
             of_process(doc.trace.threads.get(thread)?.process)
@@ -262,7 +269,11 @@ fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
             doc.trace.processes.get(process)?;
             of_process(process)
         }
-        LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => return None,
+        LaneKey::Rank(_)
+        | LaneKey::Process(..)
+        | LaneKey::OsRuntime(..)
+        | LaneKey::OtherNvtx(..)
+        | LaneKey::Counters(_) => return None,
     };
     Some(Lane { depth: 1, pinned: true, ..Lane::new(key, rank) })
 }
@@ -286,7 +297,8 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
         LaneKey::Communication(_) => (22.0, 10.0, None),
         LaneKey::Stream(..) => (18.0, 10.0, None),
         LaneKey::Copies(_) | LaneKey::Launches(..) => (14.0, 6.0, None),
-        LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, 0.0, None),
+        LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) | LaneKey::Counters(_) => (16.0, 0.0, None),
+        LaneKey::Counter(..) => (28.0, 0.0, None),
         LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
             let limit = if state.toggled.contains(&lane.key) { usize::MAX } else { NESTED_ROWS };
             (15.0, 15.0, Some(limit))
@@ -384,6 +396,13 @@ impl<'a> Outline<'a> {
         }
         if self.state.marks {
             self.push(LaneKey::Idle(id), 1, None);
+        }
+        if !own.counters.is_empty() {
+            let open = self.is_open(LaneKey::Counters(id), false);
+            self.push(LaneKey::Counters(id), 1, Some(open));
+            for kind in own.counters.iter().filter(|_| open) {
+                self.push(LaneKey::Counter(id, *kind), 2, None);
+            }
         }
         if with_host {
             self.host(id.doc, process);

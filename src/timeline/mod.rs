@@ -14,6 +14,7 @@ mod bins;
 mod cache;
 pub mod color;
 mod coloring;
+mod counters;
 mod draw;
 mod ease;
 mod grid;
@@ -242,6 +243,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         draw::ground(frame, lane, &mut list);
         draw::lane(frame, cache, lane, &mut list);
         marks::lane(frame, cache, lane, &mut list);
+        counters::lane(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
     let touches = |lane: &&layout::Lane| {
@@ -267,7 +269,10 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if cache.drag.is_some() || frame.state.lanes.list || egui::Popup::is_any_open(ui.ctx()) {
         return;
     }
-    if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
+    if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
+        let spot = Spot::Near { pointer: at, item, avoid: &[] };
+        tooltip::paint(&painter, palette, &text, &spot, rect);
+    } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };

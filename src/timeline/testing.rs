@@ -162,7 +162,7 @@ impl Window {
 
 impl Window {
     /// Lays out as the last frame did.
-    fn with_frame<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
+    pub fn with_lanes<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
         let panel_pt = if self.state.selected.is_some() { self.panel_pt } else { 0.0 };
         let visible_pt = self.size.y - panel_pt - super::RULER_PT;
         let room_pt = self.cache.sight.room_pt(&self.context, visible_pt);
@@ -174,12 +174,12 @@ impl Window {
 
     /// The lanes as the last frame placed them.
     pub fn layout(&mut self) -> Layout {
-        self.with_frame(|_, layout, _| layout.clone())
+        self.with_lanes(|_, layout, _| layout.clone())
     }
 
     /// The middle of where `item` is drawn, on the first lane that shows it.
     pub fn place(&mut self, item: Item) -> Option<Pos2> {
-        self.with_frame(|frame, layout, cache| {
+        self.with_lanes(|frame, layout, cache| {
             let place = layout.lanes.iter().find_map(|lane| overlay::place(frame, cache, lane, item))?;
             Some(Pos2::new(place.center().x.clamp(frame.left_pt, frame.right_pt), place.center().y))
         })
@@ -187,7 +187,7 @@ impl Window {
 
     /// A point in the gutter beside the first lane for which `is` holds.
     pub fn beside(&mut self, is: impl Fn(&Lane) -> bool) -> Pos2 {
-        self.with_frame(|frame, layout, _| {
+        self.with_lanes(|frame, layout, _| {
             let lane = layout.lanes.iter().find(|lane| is(lane)).unwrap();
             Pos2::new(80.0, frame.origin_pt + lane.top_pt + lane.height_pt / 2.0)
         })

@@ -69,6 +69,8 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
+        LaneKey::Counters(_) => "quantities over time; opens to one lane each",
+        LaneKey::Counter(_, kind) => super::counters::meaning(kind),
         _ => "",
     };
     if !shows.is_empty() {

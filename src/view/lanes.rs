@@ -3,7 +3,7 @@
 //! A lane is named by a key that stays the same for a file, so the arrangement can be written as text and read again.
 
 use super::{LaneKey, OpLane, RankId, ViewState};
-use crate::analysis::Attribution;
+use crate::analysis::{Attribution, CounterKind, Direction};
 use std::collections::BTreeSet;
 
 /// Least and most that a lane is scaled.
@@ -153,7 +153,10 @@ impl ViewState {
 impl LaneKey {
     /// True for lanes that show something themselves, not only what stands below them.
     pub const fn can_be_pinned(self) -> bool {
-        !matches!(self, Self::Rank(_) | Self::Process(..) | Self::OsRuntime(..) | Self::OtherNvtx(..))
+        !matches!(
+            self,
+            Self::Rank(_) | Self::Process(..) | Self::OsRuntime(..) | Self::OtherNvtx(..) | Self::Counters(_)
+        )
     }
 
     /// The key as text. It names the lane within its file, whichever files are open beside it.
@@ -186,6 +189,8 @@ impl LaneKey {
             Self::Launches(_, process) => format!("launches/{process}"),
             Self::OsRuntime(_, process) => format!("os-runtime/{process}"),
             Self::OtherNvtx(_, process) => format!("other-nvtx/{process}"),
+            Self::Counters(rank) => format!("counters/{}", rank.rank),
+            Self::Counter(rank, kind) => format!("counter/{}/{}", rank.rank, counter_text(kind)),
         }
     }
 
@@ -223,10 +228,33 @@ impl LaneKey {
             "launches" => Self::Launches(doc, at),
             "os-runtime" => Self::OsRuntime(doc, at),
             "other-nvtx" => Self::OtherNvtx(doc, at),
+            "counters" => Self::Counters(rank),
+            "counter" => Self::Counter(rank, counter_of(parts.next()?)?),
             _ => return None,
         };
         parts.next().is_none().then_some(key)
     }
+}
+
+fn counter_text(kind: CounterKind) -> String {
+    let text = match kind {
+        CounterKind::Busy => "busy",
+        CounterKind::Communication => "communication",
+        CounterKind::QueueDepth => "queue-depth",
+        CounterKind::Traffic(Direction::HostToDevice) => "host-to-device",
+        CounterKind::Traffic(Direction::DeviceToHost) => "device-to-host",
+        CounterKind::Traffic(Direction::DeviceToDevice) => "device-to-device",
+        CounterKind::Traffic(Direction::PeerToPeer) => "peer-to-peer",
+        CounterKind::Metric(at) => return format!("metric-{at}"),
+    };
+    text.to_owned()
+}
+
+fn counter_of(text: &str) -> Option<CounterKind> {
+    let known = [CounterKind::Busy, CounterKind::Communication, CounterKind::QueueDepth];
+    let ways = Direction::ALL.into_iter().map(CounterKind::Traffic);
+    let named = known.into_iter().chain(ways).find(|kind| counter_text(*kind) == text);
+    named.or_else(|| Some(CounterKind::Metric(text.strip_prefix("metric-")?.parse().ok()?)))
 }
 
 #[cfg(test)]
@@ -262,6 +290,11 @@ mod tests {
             LaneKey::Launches(2, 1),
             LaneKey::OsRuntime(2, 1),
             LaneKey::OtherNvtx(2, 1),
+            LaneKey::Counters(RANK),
+            LaneKey::Counter(RANK, CounterKind::Busy),
+            LaneKey::Counter(RANK, CounterKind::QueueDepth),
+            LaneKey::Counter(RANK, CounterKind::Traffic(Direction::PeerToPeer)),
+            LaneKey::Counter(RANK, CounterKind::Metric(12)),
         ];
         let texts: BTreeSet<String> = keys.iter().map(|key| key.to_text()).collect();
         assert_eq!(texts.len(), keys.len(), "no two lanes share a text");

@@ -1,7 +1,7 @@
 //! Everything the view remembers between frames.
 
 use super::{Arrangement, Coloring, History, RankId, Viewport};
-use crate::analysis::Attribution;
+use crate::analysis::{Attribution, CounterKind};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -48,6 +48,10 @@ pub enum LaneKey {
     OsRuntime(usize, usize),
     /// NVTX rows of threads that launch nothing, when there are many of them, (document, process).
     OtherNvtx(usize, usize),
+    /// Counters of a rank; expands to them.
+    Counters(RankId),
+    /// One counter of a rank.
+    Counter(RankId, CounterKind),
 }
 
 impl LaneKey {
@@ -60,6 +64,8 @@ impl LaneKey {
             | Self::Copies(rank)
             | Self::Stream(rank, ..)
             | Self::Projection(rank, _)
+            | Self::Counters(rank)
+            | Self::Counter(rank, _)
             | Self::Idle(rank) => rank.doc,
             Self::Process(doc, _)
             | Self::Nvtx(doc, _)

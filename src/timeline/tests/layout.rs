@@ -35,6 +35,7 @@ fn a_rank_shows_nvtx_above_and_the_host_below_its_gpu_lanes() {
             LaneKey::Communication(RANK),
             LaneKey::Copies(RANK),
             LaneKey::Idle(RANK),
+            LaneKey::Counters(RANK),
             LaneKey::Launches(0, 0),
             LaneKey::OsRuntime(0, 0),
         ]

@@ -2,6 +2,7 @@
 
 mod arrange;
 mod coloring;
+mod counters;
 mod hostile;
 mod input;
 mod layout;
