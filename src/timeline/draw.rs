@@ -7,6 +7,7 @@ use super::cache::Cache;
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::{LANE_GAP_PT, Lane, Layout};
+use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{Item, LaneKey, ViewState, Viewport, Workspace};
@@ -147,6 +148,13 @@ impl<'a> Frame<'a> {
         layout.seen_at(y_pt - self.origin_pt, self.sticky(layout))
     }
 
+    /// The lane whose line about more rows is at position `y_pt`.
+    pub fn more_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        let lane = self.lane_at(layout, y_pt)?;
+        let own = if lane.pinned { self.pinned() } else { *self };
+        lane.is_more_at(y_pt - own.origin_pt).then_some(lane)
+    }
+
     /// Size of a physical pixel.
     pub fn px_pt(&self) -> f32 {
         1.0 / self.px_per_pt
@@ -233,6 +241,24 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
             }
         }
     }
+}
+
+/// Adds the line that tells of the rows a collapsed lane leaves out; a click on it brings them.
+pub fn more(frame: &Frame<'_>, lane: &Lane, list: &mut DrawList) {
+    if lane.more_pt <= 0.0 {
+        return;
+    }
+    let y1 = frame.origin_pt + lane.bottom_pt() - LANE_GAP_PT;
+    list.labels.push(Label {
+        x0: frame.left_pt,
+        x1: frame.right_pt,
+        y0: y1 - lane.more_pt,
+        y1,
+        name: format!("… {}", format::counted(lane.hidden_rows as u64, "deeper row", "deeper rows")),
+        detail: "click to expand".to_owned(),
+        short: String::new(),
+        on: Tone::Line,
+    });
 }
 
 /// A bin: a faint ground where anything is, and a bar as high as the bin is busy.

@@ -21,6 +21,10 @@ const TRIANGLE_PT: f32 = 12.0;
 /// Room between a name and the share after it, and at the right.
 const SHARE_GAP_PT: f32 = 8.0;
 const RIGHT_PT: f32 = 8.0;
+/// Height of the header of an open rank.
+const HEADER_PT: f32 = 34.0;
+/// Names move only in lanes higher than this.
+const TALL_PT: f32 = 48.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
@@ -99,7 +103,7 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     let left = name_left(frame, lane);
     // In the middle of the first row, so that a name stands where its lane begins.
     let middle =
-        if lane.is_header() { area.center().y } else { area.top() + lane.first_pt.min(area.height()).max(8.0) / 2.0 };
+        if lane.is_header() { area.center().y } else { first_seen_pt(frame, lane, area) + name_pt(lane, area) / 2.0 };
     if let Some(open) = lane.expanded {
         triangle(painter, pos2(left - TRIANGLE_PT + 3.0, middle), open, palette.text_dim);
     }
@@ -153,6 +157,19 @@ const fn short_name(key: LaneKey) -> Option<&'static str> {
         LaneKey::Launches(..) => Some("Launches"),
         _ => None,
     }
+}
+
+/// Height of the row that a lane's name stands beside.
+fn name_pt(lane: &Lane, area: Rect) -> f32 {
+    lane.first_pt.min(area.height()).max(8.0)
+}
+
+/// Top of the part of a lane that is seen: the name of a high lane stays in sight while its top is scrolled away.
+fn first_seen_pt(frame: &Frame<'_>, lane: &Lane, area: Rect) -> f32 {
+    // The header of its rank stays over the lanes.
+    let seen = frame.top_pt + if lane.rank.is_some() && !lane.pinned { HEADER_PT } else { 0.0 };
+    let lowest = area.bottom() - name_pt(lane, area).max(TALL_PT);
+    area.top().max(seen.min(lowest))
 }
 
 /// Left edge of a lane's name.

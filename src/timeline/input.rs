@@ -90,6 +90,12 @@ pub fn handle(
         return;
     }
     let found = || hit::at(frame, cache, layout, at.x, at.y);
+    if response.clicked_by(PointerButton::Primary)
+        && let Some(lane) = frame.more_at(layout, at.y)
+    {
+        out.push(Command::ToggleLane(lane.key));
+        return;
+    }
     if response.clicked_by(PointerButton::Primary) {
         let hit = found();
         let then = hit.as_ref().map_or(Command::ShowAll, |hit| zoom_to(frame, hit));

@@ -30,6 +30,8 @@ const GROWTH_MAX: f32 = 6.0;
 const OTHER_GROWTH_MAX: f32 = 3.0;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
+/// Height of the line that tells of rows left out.
+const MORE_PT: f32 = 13.0;
 /// Free points below the rows of a lane.
 pub const LANE_GAP_PT: f32 = 3.0;
 
@@ -50,6 +52,8 @@ pub struct Lane {
     pub rows: usize,
     /// Rows that a collapsed lane leaves out.
     pub hidden_rows: usize,
+    /// Height of the line at its bottom that tells of them; 0 when there are none.
+    pub more_pt: f32,
     /// True when the last row shows marks.
     pub has_marks: bool,
     /// Threads that it stands for, on lanes that stand for several.
@@ -77,6 +81,7 @@ impl Lane {
             row_pt: 0.0,
             rows: 1,
             hidden_rows: 0,
+            more_pt: 0.0,
             has_marks: false,
             threads: 0,
             depth: 0,
@@ -102,6 +107,12 @@ impl Lane {
     pub fn row_at(&self, y_pt: f32) -> Option<usize> {
         let row = if y_pt < self.first_pt { 0 } else { 1 + ((y_pt - self.first_pt) / self.row_pt).floor() as usize };
         (y_pt >= 0.0 && row < self.rows).then_some(row)
+    }
+
+    /// True when `y_pt` points from the top of the first lane is on the line that tells of more rows.
+    pub fn is_more_at(&self, y_pt: f32) -> bool {
+        let bottom = self.bottom_pt() - LANE_GAP_PT;
+        self.more_pt > 0.0 && (bottom - self.more_pt..bottom).contains(&y_pt)
     }
 
     /// True for headers of a rank or process.
@@ -315,7 +326,8 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
     // Rounded down, so that lanes grow into the room there is and not past it.
     (lane.first_pt, lane.row_pt) = ((first_pt * scale).floor(), (row_pt * scale).floor().max(2.0));
     let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
-    lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + below_pt;
+    lane.more_pt = if lane.hidden_rows > 0 { MORE_PT } else { 0.0 };
+    lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + lane.more_pt + below_pt;
 }
 
 /// The order of lanes, without heights.

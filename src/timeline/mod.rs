@@ -243,6 +243,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         draw::ground(frame, lane, &mut list);
         draw::lane(frame, cache, lane, &mut list);
         marks::lane(frame, cache, lane, &mut list);
+        draw::more(frame, lane, &mut list);
         counters::lane(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
@@ -269,7 +270,9 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if cache.drag.is_some() || frame.state.lanes.list || egui::Popup::is_any_open(ui.ctx()) {
         return;
     }
-    if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
+    if on_lanes && frame.more_at(layout, at.y).is_some() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    } else if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
         let spot = Spot::Near { pointer: at, item, avoid: &[] };
         tooltip::paint(&painter, palette, &text, &spot, rect);
     } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
