@@ -3,7 +3,10 @@
 
 mod loader_support;
 
-use loader_support::{Export, codes};
+use loader_support::{Export, codes, shared_exports};
+use stepscope::analysis::{Counter, CounterKind, Direction, Params, Unit, analyze, counters_of};
+use stepscope::nsys::{LoadOptions, Progress, open};
+use stepscope::sim::{JobConfig, simulate_to_dir};
 use stepscope::trace::{METRIC_POINTS, Trace};
 
 const TABLES: &str = "
@@ -56,9 +59,33 @@ fn a_flood_of_samples_is_thinned() {
 #[test]
 fn files_without_samples_or_with_broken_tables_load() {
     assert!(Export::made("").load().unwrap().metrics.is_empty());
+    let real = shared_exports().into_iter().find(|path| path.ends_with("rtx3080_tiny_2026.1.sqlite"));
+    assert!(real.is_none_or(|path| loader_support::load(&path).unwrap().metrics.is_empty()));
     assert!(Export::made(TABLES).load().unwrap().metrics.is_empty());
     let other =
         "CREATE TABLE GPU_METRICS(timestamp INTEGER, rawTimestamp INTEGER); INSERT INTO GPU_METRICS VALUES (5, 6);";
     let trace = Export::made(other).load().unwrap();
     assert!(trace.metrics.is_empty() && codes(&trace).contains(&"unusable-table"));
+}
+
+#[test]
+fn a_simulated_card_is_sampled_and_its_counters_agree_with_what_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let cfg = JobConfig { ranks: 2, steps: 2, gpu_metrics_hz: 10_000, ..JobConfig::default() };
+    let job = simulate_to_dir(&cfg, folder.path(), false, &mut |_| {}).unwrap();
+    let trace = open(&job.files[0], &LoadOptions::default(), &Progress::new()).unwrap();
+    let analysis = analyze(&trace, &Params::default());
+    let numbers = &analysis.ranks[0];
+    let kinds = counters_of(&trace, &trace.ranks[0], numbers);
+    let named = |name: &str| {
+        let is = |kind: &&CounterKind| matches!(kind, CounterKind::Metric(at) if trace.name(trace.metrics[usize::from(*at)].name).contains(name));
+        *kinds.iter().find(is).unwrap()
+    };
+    let mean = |kind| Counter::of(&trace, 0, numbers, kind).within(numbers, kind, numbers.span).unwrap().mean;
+    let (active, busy) = (mean(named("SMs Active")), mean(CounterKind::Busy));
+    assert!(active > 0.2 * busy && active <= busy + 2.0, "{active} of {busy}");
+    let bus = mean(named("PCIe RX")) / 100.0 * 25e9;
+    let copied = mean(CounterKind::Traffic(Direction::HostToDevice));
+    assert!((bus - copied).abs() < 0.05 * copied + 0.01 * 25e9, "{bus} {copied}");
+    assert_eq!(named("Clock").unit(&trace), Unit::Plain);
 }
