@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::menu::entry;
-use crate::view::{Command, LaneCommand};
+use crate::view::{Command, LaneCommand, LaneKey};
 use egui::Ui;
 
 /// Draws the entries. Those that act on one lane need a chosen one.
@@ -10,7 +10,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, width_pt: f32, out: &mut Vec<Command>) {
     let open = !cx.workspace.docs.is_empty();
     let lanes = &cx.view.lanes;
     let chosen = open && lanes.focus.is_some();
-    let pinnable = open && lanes.focus.is_some_and(|lane| lane.can_be_pinned());
+    let pinnable = open && lanes.focus.is_some_and(LaneKey::can_be_pinned);
     let left_out = !(lanes.hidden.is_empty() && lanes.filter.is_empty());
     let mut lane = |ui: &mut Ui, enabled: bool, text: &str, command: LaneCommand| {
         entry(ui, enabled, text, Command::Lane(command), out);

@@ -147,6 +147,8 @@ pub fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
         let stat = shown.counter.within(shown.numbers, shown.kind, frame.window(shown.rank.doc));
         return stat.map(|stat| value(unit, stat.mean)).unwrap_or_default();
     }
+    // The name says what a queue is counted in.
+    let unit = if unit == Unit::Launches { Unit::Plain } else { unit };
     format!("to {}", value(unit, shown.counter.top))
 }
 

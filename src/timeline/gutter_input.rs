@@ -85,7 +85,7 @@ fn menus(
     response: &Response,
     frame: &Frame<'_>,
     layout: &Layout,
-    cache: &mut Cache,
+    cache: &Cache,
     under: Option<&Lane>,
     out: &mut Vec<Command>,
 ) {
