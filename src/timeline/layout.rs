@@ -16,7 +16,7 @@ use crate::view::{LANE_SCALE, LaneKey, OpLane, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
-/// Nested rows that a collapsed NVTX or API lane shows.
+/// Nested rows that a collapsed NVTX or API lane shows; when there is only one more, that too.
 const NESTED_ROWS: usize = 4;
 /// Threads whose NVTX rows stand above the GPU lanes, at most.
 const MAIN_NVTX_THREADS: usize = 3;
@@ -311,13 +311,15 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
         LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) | LaneKey::Counters(_) => (16.0, 0.0, None),
         LaneKey::Counter(..) => (28.0, 0.0, None),
         LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
-            let limit = if state.toggled.contains(&lane.key) { usize::MAX } else { NESTED_ROWS };
+            // One more row takes no more room than the line that would tell of it.
+            let all = state.toggled.contains(&lane.key) || rows <= NESTED_ROWS + 1;
+            let limit = if all { usize::MAX } else { NESTED_ROWS };
             (15.0, 15.0, Some(limit))
         }
     };
     lane.rows = rows.max(1).min(limit.unwrap_or(usize::MAX));
     lane.hidden_rows = rows.saturating_sub(lane.rows);
-    if limit.is_some() && rows > NESTED_ROWS {
+    if limit.is_some() && rows > NESTED_ROWS + 1 {
         lane.expanded = Some(state.toggled.contains(&lane.key));
     }
     if lane.has_marks {
