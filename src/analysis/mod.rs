@@ -6,6 +6,7 @@ mod cause;
 mod classify;
 mod comm;
 mod condition;
+mod counter;
 mod coverage;
 mod findings;
 mod guide;
@@ -46,6 +47,7 @@ pub use comm::{
     OutlierReason, Protocol, Sizes, Variant, VariantSum,
 };
 pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
+pub use counter::{Column, Counter, CounterKind, Direction, Stat, StepSeries, Unit, counters_of};
 pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};

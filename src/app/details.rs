@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, timeline: &mut time
     });
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let width = ui.available_width();
-        let same = timeline.same_name(ui.ctx(), cx.workspace, item);
+        let same = timeline.same_name(ui.ctx(), (cx.workspace, cx.view), item);
         let mut same_block = |ui: &mut Ui, width: f32| {
             let Some(same) = &same else { return };
             ui.set_width(width);

@@ -5,7 +5,7 @@ use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
 use crate::view::available::why_not;
-use crate::view::{Axis, Command, Kin, Panel, Side, Theme};
+use crate::view::{Axis, Coloring, Command, Kin, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -20,7 +20,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     });
 }
 
-fn entry(ui: &mut Ui, cx: &Cx<'_>, text: &str, command: Command, out: &mut Vec<Command>) {
+/// An entry of a menu, with the key that does the same.
+pub(super) fn entry(ui: &mut Ui, cx: &Cx<'_>, text: &str, command: Command, out: &mut Vec<Command>) {
     let key = keys::text_of(&command);
     let why_not = why_not(&command, cx.view, cx.workspace);
     let response = ui.add_enabled(why_not.is_none(), Button::new(text).right_text(RichText::new(key).weak()));
@@ -117,6 +118,15 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);
     choice(ui, cx.view.nvtx, "NVTX rows", Command::ToggleNvtx, out);
+    ui.menu_button("Colour by", |ui| {
+        ui.set_width(WIDTH_PT);
+        for coloring in Coloring::ALL {
+            choice(ui, cx.view.coloring == coloring, coloring.text(), Command::SetColoring(coloring), out);
+        }
+        ui.separator();
+        choice(ui, cx.view.legend, "Legend", Command::ToggleLegend, out);
+    });
+    ui.menu_button("Lanes", |ui| super::lane_menu::show(ui, cx, WIDTH_PT, out));
     choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
     let next = format!("Move side panel (now {})", cx.settings.dock.text().to_lowercase());
     entry(ui, cx, &next, Command::MoveSidePanel, out);

@@ -22,6 +22,7 @@ mod frame;
 pub mod icon;
 mod icons;
 mod keys;
+mod lane_menu;
 pub mod last_views;
 pub mod load;
 mod loading;

@@ -94,7 +94,7 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
 }
 
 /// What the mouse does over the timeline.
-const MOUSE: [(&str, &str); 13] = [
+const MOUSE: [(&str, &str); 16] = [
     ("Click", "Select what is under the pointer"),
     ("Double-click", "Fit it; on empty space, everything"),
     ("Middle click", "Fit what is under the pointer"),
@@ -108,6 +108,9 @@ const MOUSE: [(&str, &str); 13] = [
     ("Wheel", "Zoom at the pointer"),
     ("Shift+wheel", "Move through time"),
     ("Alt+wheel, wheel on names", "Scroll the lanes"),
+    ("Drag a name", "Move the lane among its neighbours"),
+    ("Drag the edge below a name", "Resize the lane; double-click resets it"),
+    ("Right click on a name", "Menu of the lane"),
 ];
 
 fn mouse(ui: &mut Ui) {

@@ -5,6 +5,7 @@
 
 use super::error::LoadError;
 use super::load::Load;
+use super::metrics;
 use super::ops::GRAPH;
 use super::plan::{required, spare, spare_text, wanted, wanted_text};
 use super::rows::RowError;
@@ -55,9 +56,11 @@ pub(crate) fn source(load: &mut Load<'_>) -> Source {
 /// Everything else that names what the events refer to.
 pub(crate) fn describe(load: &mut Load<'_>, source: &Source) -> Result<(), LoadError> {
     name_processes_and_threads(load)?;
+    let mut cards = BTreeMap::new();
     if !load.sink.places.processes().is_empty() {
-        describe_gpus(load)?;
+        cards = describe_gpus(load)?;
     }
+    metrics::read(load, &cards)?;
     read_overheads(load)?;
     label_rank(load);
     pass_on_complaints(load)?;
@@ -107,8 +110,9 @@ struct Card {
     gpu: Gpu,
 }
 
-/// Lists the cards and says which ordinal is which: the row number or id of a card is never its ordinal.
-fn describe_gpus(load: &mut Load<'_>) -> Result<(), LoadError> {
+/// Lists the cards and says which ordinal is which: the row number or id of a card is never its ordinal. Returns their
+/// indices by id.
+fn describe_gpus(load: &mut Load<'_>) -> Result<BTreeMap<i64, usize>, LoadError> {
     let cards = read_cards(load)?;
     if cards.is_empty() {
         load.sink.warnings.add(
@@ -116,7 +120,7 @@ fn describe_gpus(load: &mut Load<'_>) -> Result<(), LoadError> {
             1,
             "no usable table TARGET_INFO_GPU: models of the GPUs are unknown, so type in the peak FLOP/s to see MFU",
         );
-        return Ok(());
+        return Ok(BTreeMap::new());
     }
     let only = cards.len() == 1;
     let mut by_id = BTreeMap::new();
@@ -149,7 +153,7 @@ fn describe_gpus(load: &mut Load<'_>) -> Result<(), LoadError> {
             load.sink.builder.device_gpu(Some(*key), ordinal, *at);
         }
     }
-    Ok(())
+    Ok(by_id)
 }
 
 fn read_cards(load: &mut Load<'_>) -> Result<Vec<Card>, LoadError> {

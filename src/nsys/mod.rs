@@ -36,6 +36,7 @@ mod details;
 mod error;
 mod load;
 mod meta;
+mod metrics;
 mod nvtx;
 mod ops;
 mod payload;

@@ -182,6 +182,8 @@ pub struct JobConfig {
     pub nccl_payloads: bool,
     /// Record OS runtime calls.
     pub osrt: bool,
+    /// Samples a second of the GPUs' own counters; 0 for none (from 2023.4 on).
+    pub gpu_metrics_hz: u32,
     /// All ranks in one export, as nsys around a launcher gives.
     pub one_file: bool,
     /// Version of nsys.
@@ -255,6 +257,7 @@ impl Default for JobConfig {
             nvtx_nccl: true,
             nccl_payloads: true,
             osrt: false,
+            gpu_metrics_hz: 0,
             one_file: false,
             schema: SchemaVersion::V2026_2,
             jitter: 0.01,
@@ -280,6 +283,9 @@ impl JobConfig {
     /// When a field is out of its range, or two contradict each other.
     pub fn check(&self) -> Result<(), SimError> {
         let bad = |field: &'static str, why: &str| Err(SimError::Config { field, why: why.to_owned() });
+        if self.gpu_metrics_hz > 200_000 {
+            return bad("gpu_metrics_hz", "must be at most 200000");
+        }
         for (field, value, most) in [
             ("ranks", self.ranks, 1024),
             ("pp", self.pp, 64),

@@ -20,7 +20,12 @@ impl Demo {
     pub fn write() -> Result<Self, SimError> {
         let folder = tempfile::Builder::new().prefix("stepscope-demo-").tempdir();
         let folder = folder.map_err(|error| SimError::Folder { path: std::env::temp_dir(), error })?;
-        let job = simulate_to_dir(&JobConfig::default(), folder.path(), false, &mut |_| {})?;
+        let job = simulate_to_dir(
+            &JobConfig { gpu_metrics_hz: 10_000, ..JobConfig::default() },
+            folder.path(),
+            false,
+            &mut |_| {},
+        )?;
         Ok(Self { exports: job.files, _folder: folder })
     }
 }

@@ -2,13 +2,16 @@
 
 use super::SimError;
 use super::config::JobConfig;
+use super::counters::Sampler;
 use super::engine::{Engine, Ids};
 use super::kernels::Catalog;
 use super::record::{Batch, Sink};
 use super::run_settings::FILE_NAME;
 use super::strings::Strings;
 use super::truth::Truth;
-use crate::nsys::write::{CaptureInfo, ExportWriter, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo, WriteError};
+use crate::nsys::write::{
+    CaptureInfo, ExportWriter, GpuInfo, ProcessInfo, SchemaVersion, StreamInfo, ThreadInfo, WriteError,
+};
 use std::path::{Path, PathBuf};
 
 /// A job on disk.
@@ -62,11 +65,14 @@ pub fn simulate_to_dir(
     } else {
         (0..cfg.ranks).map(|rank| format!("rank{rank}.sqlite")).collect()
     };
-    let mut files = Files { writers: Vec::new(), end_ns: vec![0; names.len()] };
+    let samplers =
+        if cfg.gpu_metrics_hz > 0 && cfg.schema >= SchemaVersion::V2023_4 { samplers(cfg) } else { Vec::new() };
+    let mut files = Files { writers: Vec::new(), end_ns: vec![0; names.len()], samplers };
     for name in &names {
         files.writers.push(ExportWriter::create(&dir.join(name), cfg.schema, &strings.texts, overwrite)?);
     }
     let truth = Engine::new(cfg, &catalog, &strings).run_job(&mut files, progress)?;
+    files.write_samples(cfg.gpu.spec().name)?;
     let mut paths = Vec::new();
     for ((at, writer), end_ns) in files.writers.into_iter().enumerate().zip(files.end_ns) {
         let ranks = if cfg.one_file { 0..cfg.ranks } else { at as u32..at as u32 + 1 };
@@ -82,6 +88,32 @@ struct Files {
     writers: Vec<ExportWriter>,
     /// End of the last call seen in each.
     end_ns: Vec<i64>,
+    /// Of each rank's card, when its counters are sampled.
+    samplers: Vec<Sampler>,
+}
+
+impl Files {
+    /// Adds what the samplers saw.
+    fn write_samples(&mut self, gpu: &str) -> Result<(), SimError> {
+        let last = self.writers.len().saturating_sub(1);
+        for (rank, sampler) in self.samplers.iter().enumerate() {
+            if let Some(to) = self.writers.get_mut(rank.min(last)) {
+                to.metric_names(&sampler.names(gpu))?;
+                to.metrics(&sampler.samples())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A sampler for the card of each rank.
+fn samplers(cfg: &JobConfig) -> Vec<Sampler> {
+    let cards = gpus(cfg);
+    let of = |rank: u32| {
+        let card = cards.get((rank % cfg.gpus_per_node) as usize);
+        Sampler::new(card.map_or(0, |card| card.id), cfg.gpu_metrics_hz, cfg.gpu.spec().sm_count)
+    };
+    (0..cfg.ranks).map(of).collect()
 }
 
 impl Sink for Files {
@@ -97,6 +129,9 @@ impl Sink for Files {
         to.events(&batch.events)?;
         to.nvtx(&batch.nvtx)?;
         to.os_calls(&batch.os_calls)?;
+        if let Some(sampler) = self.samplers.get_mut(rank as usize) {
+            sampler.add(&batch);
+        }
         let last = batch.api_calls.iter().map(|call| call.end_ns).max();
         self.end_ns[at] = self.end_ns[at].max(last.unwrap_or(0));
         Ok(())

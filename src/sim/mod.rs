@@ -9,6 +9,7 @@
 
 mod collective;
 mod config;
+mod counters;
 mod demo;
 mod device;
 mod engine;

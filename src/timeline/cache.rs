@@ -2,10 +2,12 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
+use super::coloring::{Entry, Inks, legend, range_hues};
+use super::counters;
 use super::drag::Drag;
 use super::ease::Ease;
 use super::found::Found;
-use super::ink::call_inks;
+use super::gutter_input::GutterState;
 use super::input::Clicks;
 use super::lanes::{RankLanes, RowsKey, build};
 use super::layout::Lane;
@@ -15,9 +17,9 @@ use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
 use super::snap::Snap;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Attribution, Counter};
 use crate::trace::Trace;
-use crate::view::{Doc, Item, ViewState, Workspace};
+use crate::view::{Coloring, Doc, Item, LaneKey, ViewState, Workspace};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -26,7 +28,11 @@ use std::sync::{Arc, Weak};
 #[derive(Debug, Default)]
 pub struct Cache {
     docs: Vec<DocCache>,
+    /// What the inks at hand stand for.
+    coloring: Option<(Coloring, Attribution)>,
+    legend: Option<Arc<Vec<Entry>>>,
     rows: HashMap<RowsKey, Arc<Rows>>,
+    counters: HashMap<LaneKey, Arc<Counter>>,
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) same: Option<Same>,
     pub(super) drag: Option<Drag>,
@@ -40,6 +46,7 @@ pub struct Cache {
     pub(super) sight: Sight,
     pub(super) clicks: Clicks,
     pub(super) pointer_ns: Option<f64>,
+    pub(super) gutter: GutterState,
     pub(super) map_drag: Option<MapDrag>,
     pub(super) map_work: Option<Work>,
     pub(super) found: Found,
@@ -53,17 +60,17 @@ struct DocCache {
     // Weak, so that a closed document's address cannot be taken by another one.
     trace: Weak<Trace>,
     analysis: Weak<Analysis>,
-    call_inks: Arc<Vec<u8>>,
+    inks: Arc<Inks>,
     ranks: Arc<Vec<RankLanes>>,
 }
 
 impl DocCache {
     fn of(doc: &Doc) -> Self {
-        let ranks = doc.trace.ranks.iter().map(|rank| RankLanes::of(rank, &doc.analysis.classes)).collect();
+        let ranks = doc.trace.ranks.iter().enumerate().map(|(at, rank)| RankLanes::of(doc, at, rank)).collect();
         Self {
             trace: Arc::downgrade(&doc.trace),
             analysis: Arc::downgrade(&doc.analysis),
-            call_inks: Arc::new(call_inks(&doc.trace)),
+            inks: Arc::default(),
             ranks: Arc::new(ranks),
         }
     }
@@ -75,19 +82,52 @@ impl DocCache {
 }
 
 impl Cache {
-    /// Forgets what belongs to documents that are no longer there, and meets the new ones.
-    pub(super) fn follow(&mut self, workspace: &Workspace) {
+    /// Forgets what belongs to documents that are no longer there or to other colours, and meets the new ones.
+    pub(super) fn follow(&mut self, workspace: &Workspace, state: &ViewState) {
         let same = self.docs.iter().zip(&workspace.docs).take_while(|(cached, doc)| cached.is(doc)).count();
         if same < self.docs.len() {
             self.docs.truncate(same);
             self.rows.retain(|key, _| key.doc() < same);
+            self.counters.retain(|key, _| key.doc() < same);
             self.linked = None;
             self.same = None;
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
             self.clicks = Clicks::default();
+            self.gutter = GutterState::default();
         }
+        let new = workspace.docs.len() > same;
         self.docs.extend(workspace.docs.iter().skip(same).map(DocCache::of));
+        self.color(workspace, state, new);
+    }
+
+    /// Gives everything the inks that `state` wants.
+    fn color(&mut self, workspace: &Workspace, state: &ViewState, new: bool) {
+        // Only ranges depend on which operations belong to them.
+        let attribution = if state.coloring == Coloring::Range { state.attribution } else { Attribution::default() };
+        let wanted = Some((state.coloring, attribution));
+        if self.coloring == wanted && !new {
+            return;
+        }
+        if self.coloring.is_some_and(|had| Some(had) != wanted) || state.coloring == Coloring::Range {
+            self.rows.retain(|key, _| !key.holds_ops());
+        }
+        let hues = range_hues(workspace, state);
+        for (cached, doc) in self.docs.iter_mut().zip(&workspace.docs) {
+            cached.inks = Arc::new(Inks::of(doc, state, &hues));
+        }
+        (self.coloring, self.legend) = (wanted, None);
+    }
+
+    /// What the colours mean; computed when it is first shown.
+    pub(super) fn legend(&mut self, workspace: &Workspace, state: &ViewState) -> Arc<Vec<Entry>> {
+        self.follow(workspace, state);
+        if let Some(legend) = &self.legend {
+            return Arc::clone(legend);
+        }
+        let entries = Arc::new(legend(workspace, state, |doc| self.inks(doc)));
+        self.legend = Some(Arc::clone(&entries));
+        entries
     }
 
     /// Which lanes a rank has.
@@ -95,9 +135,9 @@ impl Cache {
         self.docs.get(doc).map(|d| Arc::clone(&d.ranks)).unwrap_or_default()
     }
 
-    /// Inks of the API calls of a document, by name.
-    pub(super) fn call_inks(&self, doc: usize) -> Arc<Vec<u8>> {
-        self.docs.get(doc).map(|d| Arc::clone(&d.call_inks)).unwrap_or_default()
+    /// Inks of everything in a document.
+    pub(super) fn inks(&self, doc: usize) -> Arc<Inks> {
+        self.docs.get(doc).map(|d| Arc::clone(&d.inks)).unwrap_or_default()
     }
 
     /// Builds the rows that are missing, on all cores.
@@ -109,7 +149,7 @@ impl Cache {
         let built: Vec<(RowsKey, Arc<Rows>)> = missing
             .into_par_iter()
             .map(|key| {
-                let inks = self.call_inks(key.doc());
+                let inks = self.inks(key.doc());
                 (key, Arc::new(build(workspace, &inks, key)))
             })
             .collect();
@@ -119,6 +159,19 @@ impl Cache {
     /// Meets the hits of the search on the lanes in sight.
     pub(super) fn follow_hits(&mut self, workspace: &Workspace, state: &ViewState, lanes: &[Lane]) {
         self.found.follow(workspace, state, lanes);
+    }
+
+    /// Sums up the counters among `lanes` that are missing, on all cores.
+    pub(super) fn prepare_counters(&mut self, workspace: &Workspace, lanes: impl Iterator<Item = LaneKey>) {
+        let is_missing = |key: &LaneKey| matches!(key, LaneKey::Counter(..)) && !self.counters.contains_key(key);
+        let missing: Vec<LaneKey> = lanes.filter(is_missing).collect();
+        let built = missing.into_par_iter().filter_map(|key| Some((key, Arc::new(counters::build(workspace, key)?))));
+        self.counters.extend(built.collect::<Vec<_>>());
+    }
+
+    /// The counter of lane `key`, if it was prepared.
+    pub(super) fn counter(&self, key: LaneKey) -> Option<Arc<Counter>> {
+        self.counters.get(&key).map(Arc::clone)
     }
 
     /// Rows of `key`, if they were prepared.
@@ -148,8 +201,9 @@ impl Cache {
         self.took_escape
     }
 
-    /// Bytes held for rows.
+    /// Bytes held for rows and counters.
     pub fn bytes(&self) -> usize {
-        self.rows.values().map(|rows| rows.bytes()).sum()
+        let rows: usize = self.rows.values().map(|rows| rows.bytes()).sum();
+        rows + self.counters.values().map(|counter| counter.bytes()).sum::<usize>()
     }
 }

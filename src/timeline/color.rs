@@ -66,6 +66,8 @@ pub struct Palette {
     pub sync: Color32,
     /// OS runtime calls.
     pub os: Color32,
+    /// Colours that stand for a name, a stream or a range.
+    pub hues: [Color32; Ink::HUES],
     /// Edges that tell ranks apart, in turn.
     pub ranks: [Color32; 6],
 }
@@ -91,9 +93,10 @@ impl Palette {
             Ink::OS => self.os,
             Ink::NVTX => self.nvtx,
             Ink::EXPOSED => self.exposed,
-            ink => match ink.as_cause() {
-                Some(cause) => self.cause(cause),
-                None => self.families.get(ink.0 as usize).copied().unwrap_or(self.compute),
+            ink => match (ink.as_cause(), ink.as_hue()) {
+                (Some(cause), _) => self.cause(cause),
+                (None, Some(hue)) => self.hues.get(hue).copied().unwrap_or(self.compute),
+                (None, None) => self.families.get(ink.0 as usize).copied().unwrap_or(self.compute),
             },
         }
     }
@@ -206,6 +209,20 @@ static DARK: Palette = Palette {
     host: rgb(0xa1_9c98),
     sync: rgb(0xeb_6720),
     os: rgb(0x7c_8490),
+    hues: [
+        rgb(0x49_ded1),
+        rgb(0x5d_7ef0),
+        rgb(0xc5_6e00),
+        rgb(0xff_b401),
+        rgb(0x26_b5bd),
+        rgb(0x6a_9372),
+        rgb(0x40_a7ff),
+        rgb(0xe2_9100),
+        rgb(0x8d_da8b),
+        rgb(0x47_8fbf),
+        rgb(0x81_b57b),
+        rgb(0x1a_cbfe),
+    ],
     ranks: [rgb(0x56_b4e9), rgb(0xcc_79a7), rgb(0xf0_e442), rgb(0x9c_c79a), rgb(0xb3_9ddb), rgb(0xd9_a066)],
 };
 
@@ -262,6 +279,20 @@ static LIGHT: Palette = Palette {
     host: rgb(0xac_aba4),
     sync: rgb(0xd8_5903),
     os: rgb(0x9a_a2ad),
+    hues: [
+        rgb(0x3d_bdc2),
+        rgb(0x5c_61d0),
+        rgb(0xae_5200),
+        rgb(0xd9_9d1c),
+        rgb(0x47_a279),
+        rgb(0x21_b3fc),
+        rgb(0x16_7b9d),
+        rgb(0x2b_9bba),
+        rgb(0xc1_7a05),
+        rgb(0x29_c884),
+        rgb(0xad_4765),
+        rgb(0x0c_90f0),
+    ],
     ranks: [rgb(0x00_72b2), rgb(0xb0_4f88), rgb(0xa6_9a00), rgb(0x4f_8f4c), rgb(0x6a_4fb0), rgb(0x9a_5a1a)],
 };
 
@@ -340,6 +371,25 @@ mod tests {
                 }
             }
             assert_eq!(p.cause(Cause::Sync), p.sync, "waiting looks the same in the calls and in the gaps");
+        }
+    }
+
+    #[test]
+    fn hues_differ_for_every_sight_and_none_stands_out_by_its_lightness() {
+        for p in themes() {
+            let lightness = p.hues.map(|hue| 100.0 * lab(hue, &SIGHTS[0])[0]);
+            let (least, most) = lightness.iter().fold((f32::MAX, f32::MIN), |(a, b), l| (a.min(*l), b.max(*l)));
+            assert!(most - least <= 21.0, "{least} to {most}");
+            for sight in &SIGHTS {
+                for (at, a) in p.hues.iter().enumerate() {
+                    for b in p.hues.iter().skip(at + 1) {
+                        assert!(distance(*a, *b, sight) >= 9.0, "{a:?} {b:?} {}", distance(*a, *b, sight));
+                    }
+                    for ground in [p.background, p.nvtx] {
+                        assert!(distance(*a, ground, sight) >= 9.0, "{a:?} {ground:?}");
+                    }
+                }
+            }
         }
     }
 

@@ -111,7 +111,7 @@ fn begin(
         return Drag::Select(other_ns as f64);
     }
     // On the ruler a drag always measures.
-    if modifiers.shift || origin.y < frame.top_pt {
+    if modifiers.shift || origin.y < frame.ruler_bottom_pt() {
         let from = snap(frame, cache, layout, origin, modifiers);
         return Drag::Select(from.map_or_else(|| time_at(frame, origin), |snap| snap.at_ns as f64));
     }
@@ -173,14 +173,14 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, cache: &Cache, palette
 
 fn paint_snap(painter: &Painter, frame: &Frame<'_>, palette: &Palette, snap: Snap) {
     let x = frame.x_of(snap.at_ns as f64);
-    painter.vline(x, frame.top_pt..=frame.bottom_pt, Stroke::new(1.0, palette.selection));
-    let (top, bottom) = (snap.row.0.max(frame.top_pt), snap.row.1.max(frame.top_pt + 6.0));
+    painter.vline(x, frame.ruler_bottom_pt()..=frame.bottom_pt, Stroke::new(1.0, palette.selection));
+    let (top, bottom) = (snap.row.0.max(frame.ruler_bottom_pt()), snap.row.1.max(frame.ruler_bottom_pt() + 6.0));
     painter.vline(x, top..=bottom, Stroke::new(3.0, palette.selection));
 }
 
 fn paint_box(painter: &Painter, frame: &Frame<'_>, palette: &Palette, from_ns: f64, at: Pos2) {
     let (a, b) = (frame.x_of(from_ns), at.x.clamp(frame.left_pt, frame.right_pt));
-    let rect = Rect::from_min_max(pos2(a.min(b), frame.top_pt), pos2(a.max(b), frame.bottom_pt));
+    let rect = Rect::from_min_max(pos2(a.min(b), frame.ruler_bottom_pt()), pos2(a.max(b), frame.bottom_pt));
     let dim = palette.background.gamma_multiply(0.55);
     let left = Rect::from_min_max(pos2(frame.left_pt, rect.top()), rect.left_bottom());
     let right = Rect::from_min_max(rect.right_top(), pos2(frame.right_pt, rect.bottom()));

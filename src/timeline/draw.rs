@@ -8,6 +8,7 @@ use super::found::{self, Ticks};
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::{LANE_GAP_PT, Lane, Layout};
+use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{Item, LaneKey, ViewState, Viewport, Workspace};
@@ -111,6 +112,8 @@ pub struct Frame<'a> {
     pub origin_pt: f32,
     /// Physical pixels per point.
     pub px_per_pt: f32,
+    /// Height of the pinned lanes, which end at `top_pt`.
+    pub pinned_pt: f32,
 }
 
 impl<'a> Frame<'a> {
@@ -129,9 +132,37 @@ impl<'a> Frame<'a> {
         layout.sticky(self.top_pt - self.origin_pt, self.bottom_pt - self.top_pt)
     }
 
+    /// Where the pinned lanes are.
+    #[must_use]
+    pub fn pinned(&self) -> Self {
+        let top_pt = self.top_pt - self.pinned_pt;
+        Self { top_pt, bottom_pt: self.top_pt, origin_pt: top_pt, pinned_pt: 0.0, ..*self }
+    }
+
+    /// Where the ruler ends and the lanes begin, the pinned ones first.
+    pub const fn ruler_bottom_pt(&self) -> f32 {
+        self.top_pt - self.pinned_pt
+    }
+
+    /// Where the pinned and the other lanes are together.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self { top_pt: self.top_pt - self.pinned_pt, ..*self }
+    }
+
     /// The lane that is seen at position `y_pt`.
     pub fn lane_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        if y_pt < self.top_pt && self.pinned_pt > 0.0 {
+            return self.pinned().lane_at(&layout.pinned(), y_pt);
+        }
         layout.seen_at(y_pt - self.origin_pt, self.sticky(layout))
+    }
+
+    /// The lane whose line about more rows is at position `y_pt`.
+    pub fn more_at(&self, layout: &Layout, y_pt: f32) -> Option<Lane> {
+        let lane = self.lane_at(layout, y_pt)?;
+        let own = if lane.pinned { self.pinned() } else { *self };
+        lane.is_more_at(y_pt - own.origin_pt).then_some(lane)
     }
 
     /// Size of a physical pixel.
@@ -202,7 +233,7 @@ const LABEL_MIN_PT: (f32, f32) = (26.0, 10.5);
 pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     let Some(key) = lane.rows_key().filter(|_| !matches!(lane.key, LaneKey::Idle(_))) else { return };
     let doc = key.doc();
-    let inks = cache.call_inks(doc);
+    let inks = cache.inks(doc);
     let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else { return };
     let mut buffer = Vec::new();
     let hits = cache.found.on(key);
@@ -236,6 +267,24 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
     }
 }
 
+/// Adds the line that tells of the rows a collapsed lane leaves out; a click on it brings them.
+pub fn more(frame: &Frame<'_>, lane: &Lane, list: &mut DrawList) {
+    if lane.more_pt <= 0.0 {
+        return;
+    }
+    let y1 = frame.origin_pt + lane.bottom_pt() - LANE_GAP_PT;
+    list.labels.push(Label {
+        x0: frame.left_pt,
+        x1: frame.right_pt,
+        y0: y1 - lane.more_pt,
+        y1,
+        name: format!("… {}", format::counted(lane.hidden_rows as u64, "deeper row", "deeper rows")),
+        detail: "click to expand".to_owned(),
+        short: String::new(),
+        on: Tone::Line,
+    });
+}
+
 /// A bin: a faint ground where anything is, and a bar as high as the bin is busy.
 pub fn bin(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), tone: Tone, out: &mut Vec<Block>) {
     if piece.fill() < FULL {
@@ -256,7 +305,7 @@ pub fn bar(frame: &Frame<'_>, doc: usize, piece: &Piece, (y0, y1): (f32, f32), t
 }
 
 /// Adds `block`, as a part of one of the last two when it only makes that wider: ground and bar take turns.
-fn join(out: &mut Vec<Block>, block: Block) {
+pub fn join(out: &mut Vec<Block>, block: Block) {
     let widens =
         |last: &&mut Block| (last.x1, last.y0, last.y1, last.tone) == (block.x0, block.y0, block.y1, block.tone);
     let recent = out.len().saturating_sub(2);

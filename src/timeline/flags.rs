@@ -38,7 +38,7 @@ pub(super) fn flag(painter: &Painter, palette: &Palette, foot: Pos2) {
 pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, palette: &Palette) {
     for mark in &frame.state.bookmarks {
         if let Some(x) = x_of(frame, mark) {
-            flag(painter, palette, pos2(x, frame.top_pt));
+            flag(painter, palette, pos2(x, frame.ruler_bottom_pt()));
         }
     }
 }
@@ -51,7 +51,7 @@ fn x_of(frame: &Frame<'_>, mark: &Bookmark) -> Option<f32> {
 
 /// The bookmark whose flag on the ruler is at `at`.
 pub(super) fn at(frame: &Frame<'_>, at: Pos2) -> Option<usize> {
-    if at.y >= frame.top_pt || at.y < frame.top_pt - POLE_PT - 2.0 {
+    if at.y >= frame.ruler_bottom_pt() || at.y < frame.ruler_bottom_pt() - POLE_PT - 2.0 {
         return None;
     }
     let marks = frame.state.bookmarks.iter();

@@ -4,6 +4,7 @@
 //! What is a hit is found by binary search in a list per rows, see [`super::hit_lists`].
 
 use super::cache::Cache;
+use super::coloring::Inks;
 use super::draw::{Block, DrawList, Frame, Tone};
 use super::hit_lists::{LaneHits, List};
 use super::lanes::{LaneSlices, RowsKey};
@@ -125,7 +126,8 @@ impl Ticks {
 pub fn marks(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     let (LaneKey::Nvtx(doc, thread), Some(at)) = (lane.key, lane.mark_row()) else { return };
     let key = RowsKey::Marks(doc, thread);
-    let (Some(hits), Some(slices)) = (cache.found.on(key), LaneSlices::of(frame.workspace, &[], key)) else { return };
+    let inks = Inks::default();
+    let (Some(hits), Some(slices)) = (cache.found.on(key), LaneSlices::of(frame.workspace, &inks, key)) else { return };
     let mut ticks = Ticks::default();
     let window = frame.window(doc);
     for hit in hits.0.iter().flat_map(|list| starting_in(list, &slices, window, frame.bin_ns())) {
@@ -218,7 +220,8 @@ mod tests {
                     continue;
                 }
                 let (found, rows) = (cache.found.on(key).unwrap(), cache.rows(key).unwrap());
-                let slices = LaneSlices::of(&workspace, &[], key).unwrap();
+                let inks = Inks::default();
+                let slices = LaneSlices::of(&workspace, &inks, key).unwrap();
                 let is_hit = |at: u32| hits.number_of(key.item(&workspace, at).unwrap()).is_some();
                 for row in &rows.rows {
                     let mut drawn = Vec::new();

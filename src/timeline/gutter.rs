@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::color::Palette;
+use super::counters;
 use super::draw::Frame;
 use super::label;
 use super::lanes::LaneSlices;
@@ -10,8 +11,8 @@ use super::paint::{LANE_FONT, TEXT_FONT};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::{self, Span};
-use crate::view::{LaneKey, RankId};
-use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use crate::view::{LaneKey, RankId, Workspace};
+use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
@@ -20,6 +21,10 @@ const TRIANGLE_PT: f32 = 12.0;
 /// Room between a name and the share after it, and at the right.
 const SHARE_GAP_PT: f32 = 8.0;
 const RIGHT_PT: f32 = 8.0;
+/// Height of the header of an open rank.
+const HEADER_PT: f32 = 34.0;
+/// Names move only in lanes higher than this.
+const TALL_PT: f32 = 48.0;
 /// Indent of a nested lane.
 const INDENT_PT: f32 = 12.0;
 
@@ -45,7 +50,8 @@ impl Names<'_> {
         let (frame, rect, palette) = (self.frame, self.rect, self.palette);
         self.painter.rect_filled(rect, 0.0, palette.gutter);
         let (top, bottom) = (frame.top_pt - frame.origin_pt, frame.bottom_pt - frame.origin_pt);
-        let under = self.pointer.and_then(|at| frame.lane_at(layout, at.y)).map(|lane| lane.key);
+        let under = self.pointer.filter(|at| rect.contains(*at)).and_then(|at| frame.lane_at(layout, at.y));
+        let under = under.map(|lane| lane.key);
         for lane in layout.within(top, bottom).iter().chain(sticky) {
             self.lane(lane, under == Some(lane.key));
         }
@@ -71,8 +77,19 @@ impl Names<'_> {
             self.painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
         names(&self.painter, frame, self.cache, lane, palette, area);
+        if frame.state.lanes.focus == Some(lane.key) {
+            let inner = area.shrink2(vec2(1.0, 1.0));
+            self.painter.rect_stroke(inner, 2.0, Stroke::new(1.0, palette.accent), StrokeKind::Inside);
+        }
         self.painter.hline(rect.x_range(), y1 - frame.px_pt() / 2.0, Stroke::new(frame.px_pt(), palette.grid));
     }
+}
+
+/// What tells the ranks of pinned lanes apart, after the lane's name.
+fn rank_of_pinned(frame: &Frame<'_>, lane: &Lane) -> String {
+    let rank = lane.rank.filter(|_| lane.pinned && frame.workspace.ranks().nth(1).is_some());
+    rank.and_then(|rank| frame.workspace.rank(rank))
+        .map_or_else(String::new, |(_, rank)| format!(", rank {}", label::safe(&rank.label)))
 }
 
 /// Colour that tells ranks apart, in the order of the workspace.
@@ -86,7 +103,7 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     let left = name_left(frame, lane);
     // In the middle of the first row, so that a name stands where its lane begins.
     let middle =
-        if lane.is_header() { area.center().y } else { area.top() + lane.first_pt.min(area.height()).max(8.0) / 2.0 };
+        if lane.is_header() { area.center().y } else { first_seen_pt(frame, lane, area) + name_pt(lane, area) / 2.0 };
     if let Some(open) = lane.expanded {
         triangle(painter, pos2(left - TRIANGLE_PT + 3.0, middle), open, palette.text_dim);
     }
@@ -94,7 +111,8 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     if area.height() < 9.0 {
         return;
     }
-    let (name, detail) = lane_name(frame, lane);
+    let (name, detail) = lane_name(frame.workspace, lane);
+    let name = name + &rank_of_pinned(frame, lane);
     let strong = if lane.is_header() { palette.text } else { palette.lane_text };
     let font = name_font(lane);
     let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
@@ -141,6 +159,19 @@ const fn short_name(key: LaneKey) -> Option<&'static str> {
     }
 }
 
+/// Height of the row that a lane's name stands beside.
+fn name_pt(lane: &Lane, area: Rect) -> f32 {
+    lane.first_pt.min(area.height()).max(8.0)
+}
+
+/// Top of the part of a lane that is seen: the name of a high lane stays in sight while its top is scrolled away.
+fn first_seen_pt(frame: &Frame<'_>, lane: &Lane, area: Rect) -> f32 {
+    // The header of its rank stays over the lanes.
+    let seen = frame.top_pt + if lane.rank.is_some() && !lane.pinned { HEADER_PT } else { 0.0 };
+    let lowest = area.bottom() - name_pt(lane, area).max(TALL_PT);
+    area.top().max(seen.min(lowest))
+}
+
 /// Left edge of a lane's name.
 fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
     let indent = INDENT_PT * f32::from(lane.depth.saturating_sub(1));
@@ -149,7 +180,8 @@ fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
 
 /// True when there is no room for the whole name.
 pub fn is_cut(painter: &Painter, frame: &Frame<'_>, lane: &Lane) -> bool {
-    let (name, _) = lane_name(frame, lane);
+    let (name, _) = lane_name(frame.workspace, lane);
+    let name = name + &rank_of_pinned(frame, lane);
     let whole = painter.layout_no_wrap(name, name_font(lane), Color32::WHITE).size().x;
     whole > frame.left_pt - RIGHT_PT - name_left(frame, lane)
 }
@@ -165,8 +197,8 @@ fn triangle(painter: &Painter, at: Pos2, open: bool, color: Color32) {
 }
 
 /// Name of a lane and, for headers, what else there is to say.
-pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
-    let Some(trace) = frame.trace(lane.key.doc()) else { return Default::default() };
+pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
+    let Some(trace) = workspace.docs.get(lane.key.doc()).map(|doc| &*doc.trace) else { return Default::default() };
     let plain = |name: &str| (name.to_owned(), String::new());
     match lane.key {
         LaneKey::Rank(rank) => rank_name(trace, rank),
@@ -182,6 +214,8 @@ pub fn lane_name(frame: &Frame<'_>, lane: &Lane) -> (String, String) {
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
+        LaneKey::Counters(_) => plain("Counters"),
+        LaneKey::Counter(_, kind) => plain(&counters::name(trace, kind)),
         LaneKey::Launches(..) => plain("CPU launches"),
         LaneKey::OsRuntime(..) => {
             plain(&format!("OS runtime ({})", format::counted(lane.threads as u64, "thread", "threads")))
@@ -220,6 +254,9 @@ pub fn thread_name(trace: &Trace, thread: usize) -> String {
 
 /// Busy share of the visible part of the rank's span.
 fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
+    if matches!(lane.key, LaneKey::Counter(..)) {
+        return counters::share_text(frame, cache, lane);
+    }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));
     let Some((analysis, window)) = analysis.and_then(|a| Some((a, frame.window(rank.doc).intersect(a.span)?))) else {
@@ -243,7 +280,7 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
 
 fn rows_share(frame: &Frame<'_>, cache: &Cache, lane: &Lane, window: Span) -> Option<i64> {
     let key = lane.rows_key()?;
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let slices = LaneSlices::of(frame.workspace, &inks, key)?;
     cache.rows(key)?.busy_within(&slices, window)
 }

@@ -38,6 +38,9 @@ pub struct Bin {
 
 /// What is at (`x_pt`, `y_pt`).
 pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f32) -> Option<Hit> {
+    if y_pt < frame.top_pt && frame.pinned_pt > 0.0 {
+        return at(&frame.pinned(), cache, &layout.pinned(), x_pt, y_pt);
+    }
     if x_pt < frame.left_pt || x_pt > frame.right_pt || y_pt < frame.top_pt || y_pt > frame.bottom_pt {
         return None;
     }
@@ -66,7 +69,7 @@ fn step(frame: &Frame<'_>, lane: &Lane, rank: crate::view::RankId, x_pt: f32) ->
 /// `rows` is the row among those of `key` and the row of the lane that it is drawn on.
 fn on_row(frame: &Frame<'_>, cache: &Cache, lane: &Lane, key: RowsKey, rows: (usize, usize), x_pt: f32) -> Option<Hit> {
     let doc = key.doc();
-    let inks = cache.call_inks(doc);
+    let inks = cache.inks(doc);
     let all = cache.rows(key)?;
     let slices = LaneSlices::of(frame.workspace, &inks, key)?;
     let row = all.rows.get(rows.0)?;

@@ -3,6 +3,7 @@
 //! A list is that of the search itself, or made from it once per answer for lanes that show only a part of a table.
 
 use super::bins::Piece;
+use super::coloring::Inks;
 use super::lanes::{LaneSlices, RowsKey};
 use super::row::Row;
 use super::slices::Slices;
@@ -48,7 +49,8 @@ pub struct LaneHits(pub Vec<List>);
 impl LaneHits {
     /// Hits among the rows of `key`.
     pub fn of(hits: &Hits, workspace: &Workspace, key: RowsKey) -> Self {
-        let Some(slices) = LaneSlices::of(workspace, &[], key) else { return Self::default() };
+        let inks = Inks::default();
+        let Some(slices) = LaneSlices::of(workspace, &inks, key) else { return Self::default() };
         Self(rows_of(hits, workspace, key).into_iter().map(|rows| List::of(&slices, rows)).collect())
     }
 

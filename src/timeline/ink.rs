@@ -30,8 +30,23 @@ impl Ink {
     /// First of the causes of idle time, in the order of [`Cause::ALL`].
     const CAUSES: u8 = Self::FAMILIES + 9;
 
+    /// First of the hues that stand for a name, a stream or a range.
+    const FIRST_HUE: u8 = Self::CAUSES + Cause::COUNT as u8;
+    /// Number of hues.
+    pub const HUES: usize = 12;
+
     /// Number of inks.
-    pub const COUNT: usize = Self::CAUSES as usize + Cause::COUNT;
+    pub const COUNT: usize = Self::FIRST_HUE as usize + Self::HUES;
+
+    /// The hue of the thing numbered `at`; there are [`Ink::HUES`].
+    pub const fn hue(at: usize) -> Self {
+        Self(Self::FIRST_HUE + (at % Self::HUES) as u8)
+    }
+
+    /// Number of the hue, when it is one.
+    pub fn as_hue(self) -> Option<usize> {
+        self.0.checked_sub(Self::FIRST_HUE).map(usize::from).filter(|hue| *hue < Self::HUES)
+    }
 
     /// Ink of a compute family.
     pub const fn family(family: Family) -> Self {

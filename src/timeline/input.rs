@@ -6,7 +6,7 @@ use super::draw::Frame;
 use super::flags;
 use super::hit::{self, Hit};
 use super::layout::Layout;
-use crate::view::{Command, Item, LaneKey, RankId, Viewport};
+use crate::view::{Command, Item, RankId, Viewport};
 use egui::{Event, PointerButton, Pos2, Response, Ui, Vec2};
 
 /// A click that may turn out to be the first of two, and the press that would make it so.
@@ -88,13 +88,11 @@ pub fn handle(
         }
         return;
     }
+    // The names have input of their own.
     if at.x < frame.left_pt {
-        if response.clicked_by(PointerButton::Primary) && at.y >= frame.top_pt {
-            gutter_click(frame, layout, at, response.double_clicked(), out);
-        }
         return;
     }
-    if at.y < frame.top_pt {
+    if at.y < frame.ruler_bottom_pt() {
         if response.clicked_by(PointerButton::Primary) {
             out.extend(flags::at(frame, at).map(Command::GoToBookmark));
             let then = Command::SelectSpan(None);
@@ -103,6 +101,12 @@ pub fn handle(
         return;
     }
     let found = || hit::at(frame, cache, layout, at.x, at.y);
+    if response.clicked_by(PointerButton::Primary)
+        && let Some(lane) = frame.more_at(layout, at.y)
+    {
+        out.push(Command::ToggleLane(lane.key));
+        return;
+    }
     if response.clicked_by(PointerButton::Primary) {
         let hit = found();
         let then = hit.as_ref().map_or(Command::ShowAll, |hit| zoom_to(frame, hit));
@@ -140,24 +144,6 @@ fn choose(frame: &Frame<'_>, rank: RankId, out: &mut Vec<Command>) {
     if frame.state.rank != Some(rank) {
         out.push(Command::ChooseRank(rank));
     }
-}
-
-/// A click on a name: a rank is chosen by its name and opened by its triangle, other lanes open by either.
-fn gutter_click(frame: &Frame<'_>, layout: &Layout, at: Pos2, double: bool, out: &mut Vec<Command>) {
-    let Some(lane) = frame.lane_at(layout, at.y) else { return };
-    if let LaneKey::Rank(rank) = lane.key {
-        choose(frame, rank, out);
-        if !on_triangle(frame, at) && !double {
-            return;
-        }
-    }
-    if lane.expanded.is_some() {
-        out.push(Command::ToggleLane(lane.key));
-    }
-}
-
-fn on_triangle(frame: &Frame<'_>, at: Pos2) -> bool {
-    at.x < frame.gutter_left_pt + 24.0
 }
 
 fn wheel(ui: &Ui, frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {

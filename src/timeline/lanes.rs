@@ -1,11 +1,12 @@
 //! What is on a lane: which slices of which table, and how they are put on rows.
 
+use super::coloring::Inks;
 use super::ink::Ink;
 use super::rows::Rows;
 use super::slices::{Calls, Gaps, Ops, Projection, Ranges, Slices, Spans};
-use crate::analysis::Classes;
+use crate::analysis::{CounterKind, counters_of};
 use crate::trace::{RangeKind, Rank};
-use crate::view::{Item, LaneKey, OpLane, RankId, Workspace};
+use crate::view::{Doc, Item, LaneKey, OpLane, RankId, Workspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -33,6 +34,12 @@ impl RowsKey {
         }
     }
 
+    /// True when the rows hold GPU operations, whose inks the user chooses.
+    pub const fn holds_ops(self) -> bool {
+        use LaneKey::{Communication, Compute, Copies, Stream};
+        matches!(self, Self::Lane(Compute(_) | Communication(_) | Copies(_) | Stream(..)))
+    }
+
     /// The item at index `at` of the table that the rows refer to.
     pub fn item(self, workspace: &Workspace, at: u32) -> Option<Item> {
         Some(match self {
@@ -52,7 +59,12 @@ impl RowsKey {
                 LaneKey::Api(doc, thread) => {
                     Item::Call(doc, workspace.docs.get(doc)?.trace.threads.get(thread)?.process, at)
                 }
-                LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => {
+                LaneKey::Rank(_)
+                | LaneKey::Process(..)
+                | LaneKey::OsRuntime(..)
+                | LaneKey::OtherNvtx(..)
+                | LaneKey::Counters(_)
+                | LaneKey::Counter(..) => {
                     return None;
                 }
             },
@@ -65,11 +77,16 @@ impl RowsKey {
 pub struct RankLanes {
     /// For each stream, whether it holds anything of each lane.
     streams: Vec<[bool; 3]>,
+    /// Its counters.
+    pub counters: Vec<CounterKind>,
 }
 
 impl RankLanes {
-    /// One pass over the operations of `rank`.
-    pub fn of(rank: &Rank, classes: &Classes) -> Self {
+    /// One pass over the operations of `rank`, the rank number `at`.
+    pub fn of(doc: &Doc, at: usize, rank: &Rank) -> Self {
+        let classes = &doc.analysis.classes;
+        let numbers = doc.analysis.ranks.get(at);
+        let counters = numbers.map(|numbers| counters_of(&doc.trace, rank, numbers)).unwrap_or_default();
         let mut streams = vec![[false; 3]; rank.streams.len()];
         for (at, (name, kind)) in rank.ops.name.iter().zip(&rank.ops.kind).enumerate() {
             let lane = OpLane::of(classes.class(*name, *kind)) as usize;
@@ -78,7 +95,7 @@ impl RankLanes {
                 *holds = true;
             }
         }
-        Self { streams }
+        Self { streams, counters }
     }
 
     /// Lanes that hold anything.
@@ -146,13 +163,13 @@ impl Slices for LaneSlices<'_> {
 
 impl<'a> LaneSlices<'a> {
     /// The table that the rows of `key` refer to; `None` for lanes that show none.
-    pub fn of(workspace: &'a Workspace, call_inks: &'a [u8], key: RowsKey) -> Option<Self> {
+    pub fn of(workspace: &'a Workspace, inks: &'a Inks, key: RowsKey) -> Option<Self> {
         let doc = workspace.docs.get(key.doc())?;
         let (trace, analysis) = (&doc.trace, &doc.analysis);
         let spans = |rank: RankId| analysis.ranks.get(rank.rank);
         let api = |process: usize| {
             let table = &trace.processes.get(process)?.api;
-            Some(Self::Calls(Calls { table, inks: call_inks, otherwise: Ink::HOST }))
+            Some(Self::Calls(Calls { table, inks: &inks.calls, otherwise: Ink::HOST }))
         };
         Some(match key {
             RowsKey::Listed(rank) | RowsKey::Lane(LaneKey::Idle(rank)) => Self::Gaps(Gaps(&spans(rank)?.idle)),
@@ -163,7 +180,8 @@ impl<'a> LaneSlices<'a> {
                 | LaneKey::Communication(rank)
                 | LaneKey::Copies(rank)
                 | LaneKey::Stream(rank, ..) => {
-                    Self::Ops(Ops { table: &trace.ranks.get(rank.rank)?.ops, classes: &analysis.classes })
+                    let table = &trace.ranks.get(rank.rank)?.ops;
+                    Self::Ops(Ops { table, classes: &analysis.classes, inks: inks.of_rank(rank.rank) })
                 }
                 LaneKey::Projection(rank, attribution) => {
                     Self::Projection(Projection(spans(rank)?.ranges.projected(trace, attribution)))
@@ -182,12 +200,12 @@ impl<'a> LaneSlices<'a> {
 }
 
 /// Builds the rows of `key`; lanes that show no slices get none.
-pub fn build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Rows {
-    try_build(workspace, call_inks, key).unwrap_or_default()
+pub fn build(workspace: &Workspace, inks: &Inks, key: RowsKey) -> Rows {
+    try_build(workspace, inks, key).unwrap_or_default()
 }
 
-fn try_build(workspace: &Workspace, call_inks: &[u8], key: RowsKey) -> Option<Rows> {
-    let slices = LaneSlices::of(workspace, call_inks, key)?;
+fn try_build(workspace: &Workspace, inks: &Inks, key: RowsKey) -> Option<Rows> {
+    let slices = LaneSlices::of(workspace, inks, key)?;
     let doc = workspace.docs.get(key.doc())?;
     let ops = |rank: RankId, lane: OpLane, stream: Option<usize>| {
         let table = &doc.trace.ranks.get(rank.rank)?.ops;

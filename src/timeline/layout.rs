@@ -3,19 +3,20 @@
 //! ```text
 //! rank header with the step strip
 //!   NVTX of each thread, NVTX on the GPU, idle and exposed marks, compute, communication, copies (each expands to its
-//!   streams)
+//!   streams), counters (expands to them)
 //!   CPU launches (expands to threads), OS runtime (expands to threads)
 //! process header, for processes without GPU work
 //! ```
 
+use super::arrange::arrange;
 use super::cache::Cache;
 use super::lanes::RowsKey;
 use crate::trace::{Thread, Trace};
-use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
+use crate::view::{LANE_SCALE, LaneKey, OpLane, RankId, ViewState, Workspace};
 
 /// More ranks than this start collapsed.
 const OPEN_RANKS: usize = 4;
-/// Nested rows that a collapsed NVTX or API lane shows.
+/// Nested rows that a collapsed NVTX or API lane shows; when there is only one more, that too.
 const NESTED_ROWS: usize = 4;
 /// Threads whose NVTX rows stand above the GPU lanes, at most.
 const MAIN_NVTX_THREADS: usize = 3;
@@ -29,6 +30,8 @@ const GROWTH_MAX: f32 = 6.0;
 const OTHER_GROWTH_MAX: f32 = 3.0;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
+/// Height of the line that tells of rows left out.
+const MORE_PT: f32 = 13.0;
 /// Free points below the rows of a lane.
 pub const LANE_GAP_PT: f32 = 3.0;
 
@@ -49,6 +52,8 @@ pub struct Lane {
     pub rows: usize,
     /// Rows that a collapsed lane leaves out.
     pub hidden_rows: usize,
+    /// Height of the line at its bottom that tells of them; 0 when there are none.
+    pub more_pt: f32,
     /// True when the last row shows marks.
     pub has_marks: bool,
     /// Threads that it stands for, on lanes that stand for several.
@@ -59,9 +64,34 @@ pub struct Lane {
     pub expanded: Option<bool>,
     /// The rank whose block it stands in.
     pub rank: Option<RankId>,
+    /// Its height over its default height.
+    pub scale: f32,
+    /// True for the lanes that stay at the top.
+    pub pinned: bool,
 }
 
 impl Lane {
+    /// A lane in the block of `rank` that has no place yet.
+    fn new(key: LaneKey, rank: Option<RankId>) -> Self {
+        Self {
+            key,
+            top_pt: 0.0,
+            height_pt: 0.0,
+            first_pt: 0.0,
+            row_pt: 0.0,
+            rows: 1,
+            hidden_rows: 0,
+            more_pt: 0.0,
+            has_marks: false,
+            threads: 0,
+            depth: 0,
+            expanded: None,
+            rank,
+            scale: 1.0,
+            pinned: false,
+        }
+    }
+
     /// Bottom, in points from the top of the first lane.
     pub fn bottom_pt(&self) -> f32 {
         self.top_pt + self.height_pt
@@ -79,6 +109,12 @@ impl Lane {
         (y_pt >= 0.0 && row < self.rows).then_some(row)
     }
 
+    /// True when `y_pt` points from the top of the first lane is on the line that tells of more rows.
+    pub fn is_more_at(&self, y_pt: f32) -> bool {
+        let bottom = self.bottom_pt() - LANE_GAP_PT;
+        self.more_pt > 0.0 && (bottom - self.more_pt..bottom).contains(&y_pt)
+    }
+
     /// True for headers of a rank or process.
     pub fn is_header(&self) -> bool {
         matches!(self.key, LaneKey::Rank(_) | LaneKey::Process(..))
@@ -92,7 +128,12 @@ impl Lane {
     /// The rows it draws.
     pub fn rows_key(&self) -> Option<RowsKey> {
         match self.key {
-            LaneKey::Rank(_) | LaneKey::Process(..) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => None,
+            LaneKey::Rank(_)
+            | LaneKey::Process(..)
+            | LaneKey::OsRuntime(..)
+            | LaneKey::OtherNvtx(..)
+            | LaneKey::Counters(_)
+            | LaneKey::Counter(..) => None,
             key => Some(RowsKey::Lane(key)),
         }
     }
@@ -105,16 +146,27 @@ pub struct Layout {
     pub lanes: Vec<Lane>,
     /// Height of all of them.
     pub height_pt: f32,
+    /// The lanes that stay at the top, placed from 0 on.
+    pub pinned: Vec<Lane>,
+    /// Every lane there is, in the order of the program and not placed, for the list of lanes.
+    pub all: Vec<Lane>,
+    /// Lanes that the user hid.
+    pub hidden: usize,
+    /// Lanes that the filter leaves out.
+    pub filtered: usize,
 }
 
 impl Layout {
     /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes, then the others,
     /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
-        cache.follow(workspace);
-        let lanes = Outline::of(workspace, state, cache).lanes;
-        let mut needed: Vec<RowsKey> = lanes.iter().filter_map(Lane::rows_key).collect();
-        for lane in &lanes {
+        cache.follow(workspace, state);
+        let all = Outline::of(workspace, state, cache).lanes;
+        let arranged = arrange(workspace, state, all.clone());
+        let lanes = arranged.lanes;
+        let pinned: Vec<Lane> = state.lanes.pinned.iter().filter_map(|key| pinned(workspace, *key)).collect();
+        let mut needed: Vec<RowsKey> = lanes.iter().chain(&pinned).filter_map(Lane::rows_key).collect();
+        for lane in lanes.iter().chain(&pinned) {
             match lane.key {
                 LaneKey::Idle(rank) => needed.extend([RowsKey::Listed(rank), RowsKey::Exposed(rank)]),
                 LaneKey::Nvtx(doc, thread) => needed.push(RowsKey::Marks(doc, thread)),
@@ -122,11 +174,19 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
-        let mut layout = Self { lanes, height_pt: 0.0 };
+        cache.prepare_counters(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
+        let (hidden, filtered) = (arranged.hidden, arranged.filtered);
+        // Pinned lanes are placed first: the others grow into what they leave.
+        let mut layout = Self { lanes: pinned, all, hidden, filtered, ..Self::default() };
         layout.place(state, cache, (1.0, 1.0));
-        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key));
+        layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
+        let room_pt = room_pt - layout.height_pt;
+        layout.place(state, cache, (1.0, 1.0));
+        let resized = |lane: &Lane| state.lane_scale.contains_key(&lane.key);
+        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key) && !resized(lane));
         layout.place(state, cache, (gpu, 1.0));
-        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, |lane| !(grows(lane.key) || lane.is_header()));
+        let others = |lane: &Lane| !(grows(lane.key) || lane.is_header() || resized(lane));
+        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, others);
         layout.place(state, cache, (gpu, other));
         layout
     }
@@ -142,16 +202,24 @@ impl Layout {
     fn place(&mut self, state: &ViewState, cache: &Cache, growth: (f32, f32)) {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
-            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite()).unwrap_or(1.0);
             let growth = if grows(lane.key) { growth.0 } else { growth.1 };
             let growth = if lane.is_header() { 1.0 } else { growth };
+            // A lane that the user resized keeps its height, whatever room there is.
+            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite());
+            lane.scale = scale.map_or(growth, |scale| scale.clamp(LANE_SCALE.0, LANE_SCALE.1));
             let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
             lane.top_pt = self.height_pt;
             lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
                 if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
-            size(lane, rows, scale.clamp(0.5, 6.0) * growth, state);
+            size(lane, rows, lane.scale, state);
             self.height_pt += lane.height_pt;
         }
+    }
+
+    /// The pinned lanes as a layout of their own.
+    pub fn pinned(&self) -> Self {
+        let height_pt = self.pinned.last().map_or(0.0, Lane::bottom_pt);
+        Self { lanes: self.pinned.clone(), height_pt, ..Self::default() }
     }
 
     /// The lanes that touch `top_pt..bottom_pt`.
@@ -190,6 +258,37 @@ impl Layout {
     }
 }
 
+/// The lane that stays at the top for `key`; `None` when the open files have no such lane.
+fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
+    let doc = workspace.docs.get(key.doc())?;
+    let of_process = |process: usize| {
+        let rank = doc.trace.ranks.iter().position(|rank| rank.process == process)?;
+        Some(RankId { doc: key.doc(), rank })
+    };
+    let rank = match key {
+        LaneKey::Compute(rank)
+        | LaneKey::Communication(rank)
+        | LaneKey::Copies(rank)
+        | LaneKey::Stream(rank, ..)
+        | LaneKey::Projection(rank, _)
+        | LaneKey::Counter(rank, _)
+        | LaneKey::Idle(rank) => Some(workspace.rank(rank).map(|_| rank)?),
+        LaneKey::Nvtx(_, thread) | LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => {
+            of_process(doc.trace.threads.get(thread)?.process)
+        }
+        LaneKey::Launches(_, process) => {
+            doc.trace.processes.get(process)?;
+            of_process(process)
+        }
+        LaneKey::Rank(_)
+        | LaneKey::Process(..)
+        | LaneKey::OsRuntime(..)
+        | LaneKey::OtherNvtx(..)
+        | LaneKey::Counters(_) => return None,
+    };
+    Some(Lane { depth: 1, pinned: true, ..Lane::new(key, rank) })
+}
+
 /// True for lanes that are the better read the higher they are.
 fn grows(key: LaneKey) -> bool {
     matches!(key, LaneKey::Compute(_) | LaneKey::Communication(_) | LaneKey::Copies(_) | LaneKey::Stream(..))
@@ -197,7 +296,8 @@ fn grows(key: LaneKey) -> bool {
 
 /// Sets rows and heights of `lane`, which has `rows` rows in all.
 fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
-    let slim = lane.expanded.is_none() && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
+    let slim =
+        lane.expanded.is_none() && !lane.pinned && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
     // Heights of the first row and of the others: work that overlaps on one lane is the exception.
     let (first_pt, row_pt, limit) = match lane.key {
         LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, 0.0, None),
@@ -208,15 +308,18 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
         LaneKey::Communication(_) => (22.0, 10.0, None),
         LaneKey::Stream(..) => (18.0, 10.0, None),
         LaneKey::Copies(_) | LaneKey::Launches(..) => (14.0, 6.0, None),
-        LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) => (16.0, 0.0, None),
+        LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) | LaneKey::Counters(_) => (16.0, 0.0, None),
+        LaneKey::Counter(..) => (28.0, 0.0, None),
         LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
-            let limit = if state.toggled.contains(&lane.key) { usize::MAX } else { NESTED_ROWS };
+            // One more row takes no more room than the line that would tell of it.
+            let all = state.toggled.contains(&lane.key) || rows <= NESTED_ROWS + 1;
+            let limit = if all { usize::MAX } else { NESTED_ROWS };
             (15.0, 15.0, Some(limit))
         }
     };
     lane.rows = rows.max(1).min(limit.unwrap_or(usize::MAX));
     lane.hidden_rows = rows.saturating_sub(lane.rows);
-    if limit.is_some() && rows > NESTED_ROWS {
+    if limit.is_some() && rows > NESTED_ROWS + 1 {
         lane.expanded = Some(state.toggled.contains(&lane.key));
     }
     if lane.has_marks {
@@ -225,7 +328,8 @@ fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) {
     // Rounded down, so that lanes grow into the room there is and not past it.
     (lane.first_pt, lane.row_pt) = ((first_pt * scale).floor(), (row_pt * scale).floor().max(2.0));
     let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
-    lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + below_pt;
+    lane.more_pt = if lane.hidden_rows > 0 { MORE_PT } else { 0.0 };
+    lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + lane.more_pt + below_pt;
 }
 
 /// The order of lanes, without heights.
@@ -274,20 +378,7 @@ impl<'a> Outline<'a> {
     }
 
     fn push(&mut self, key: LaneKey, depth: u8, expanded: Option<bool>) {
-        self.lanes.push(Lane {
-            key,
-            top_pt: 0.0,
-            height_pt: 0.0,
-            first_pt: 0.0,
-            row_pt: 0.0,
-            rows: 1,
-            hidden_rows: 0,
-            has_marks: false,
-            threads: 0,
-            depth,
-            expanded,
-            rank: self.rank,
-        });
+        self.lanes.push(Lane { depth, expanded, ..Lane::new(key, self.rank) });
     }
 
     fn rank(&mut self, id: RankId, process: usize, with_host: bool, by_default: bool, own: &super::lanes::RankLanes) {
@@ -319,6 +410,13 @@ impl<'a> Outline<'a> {
         }
         if self.state.marks {
             self.push(LaneKey::Idle(id), 1, None);
+        }
+        if !own.counters.is_empty() {
+            let open = self.is_open(LaneKey::Counters(id), false);
+            self.push(LaneKey::Counters(id), 1, Some(open));
+            for kind in own.counters.iter().filter(|_| open) {
+                self.push(LaneKey::Counter(id, *kind), 2, None);
+            }
         }
         if with_host {
             self.host(id.doc, process);

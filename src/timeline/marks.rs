@@ -14,7 +14,7 @@ use super::slices::Slices;
 use crate::analysis::{Cause, Idle};
 use crate::format;
 use crate::units::Span;
-use crate::view::{LaneKey, RankId};
+use crate::view::{Coloring, LaneKey, RankId};
 
 /// Least width of a mark in physical pixels.
 pub const MARK_PX: f32 = 2.0;
@@ -58,7 +58,7 @@ fn add(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
 
 /// The pieces of a set of marks, and the edges of each after widening.
 fn widened(frame: &Frame<'_>, cache: &Cache, key: RowsKey) -> Vec<(Piece, u32, f32, f32)> {
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let (Some(rows), Some(slices)) = (cache.rows(key), LaneSlices::of(frame.workspace, &inks, key)) else {
         return Vec::new();
     };
@@ -123,7 +123,9 @@ fn exposed(frame: &Frame<'_>, cache: &Cache, lane: &Lane, rank: RankId, list: &m
     }
     let px = frame.px_pt();
     for (x0, x1) in runs(&mostly, MARK_PX * px).into_iter().filter(|(x0, x1)| x1 - x0 >= HATCH_MIN_PT) {
-        list.hatches.push(Block { x0, x1, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
+        // On colours that stand for something else, strokes of shade are seen better than those of one colour.
+        let tone = if frame.state.coloring == Coloring::Class { Tone::Solid(Ink::EXPOSED) } else { Tone::Edge };
+        list.hatches.push(Block { x0, x1, y0, y1, tone });
         for edge in [x0, x1 - px] {
             list.marks.push(Block { x0: edge, x1: edge + px, y0, y1, tone: Tone::Solid(Ink::EXPOSED) });
         }

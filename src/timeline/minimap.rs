@@ -68,7 +68,7 @@ impl Map {
 
 /// Draws the strip across the available width of `ui` and pushes what the user asks for.
 pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
-    cache.follow(workspace);
+    cache.follow(workspace, state);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT_PT), Sense::click_and_drag());
     let (Some(span), Some((id, doc, numbers))) = (workspace.span(), chosen(workspace, state)) else { return };
     let gutter_pt = gutter_width_pt(rect.width());

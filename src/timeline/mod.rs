@@ -8,11 +8,14 @@
 //! ```
 //! A frame only reads. What the user does becomes a [`Command`]; the pointer finds its item the same way back (hit.rs).
 
+mod arrange;
 pub mod bench;
 mod bins;
 mod cache;
 pub mod clock;
 pub mod color;
+mod coloring;
+mod counters;
 mod drag;
 mod draw;
 mod ease;
@@ -20,13 +23,17 @@ pub mod flags;
 mod found;
 mod grid;
 mod gutter;
+mod gutter_input;
 mod hit;
 mod hit_lists;
 mod ink;
 mod input;
 mod label;
+mod lane_list;
+mod lane_menu;
 mod lanes;
 mod layout;
+mod legend;
 mod marks;
 mod menu;
 pub mod minimap;
@@ -65,6 +72,10 @@ use tooltip::Spot;
 const RULER_PT: f32 = 24.0;
 /// Width of the lane names, and the most of the width they may take.
 const GUTTER_PT: (f32, f32) = (248.0, 0.3);
+/// Lower timelines have no room for the legend.
+const LEGEND_FROM_PT: f32 = 140.0;
+/// Most of the height that pinned lanes may take.
+const PINNED_SHARE: f32 = 0.6;
 /// Width of the scroll mark at the right.
 const SCROLL_PT: f32 = 6.0;
 
@@ -83,6 +94,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
+    let rect = legend_below(ui, workspace, state, cache, rect);
     let now_s = ui.input(|i| i.time);
     let (viewport, moving) = cache.ease.follow(state, now_s, ui.style().animation_time > 0.0);
     if moving {
@@ -91,8 +103,10 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
     let state = on_the_way.as_ref().unwrap_or(state);
     let visible_pt = rect.height() - RULER_PT;
+    let lanes_pt = visible_pt;
     let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
     let layout = Layout::of(workspace, state, cache, room_pt);
+    let visible_pt = visible_pt - pinned_pt(&layout, lanes_pt);
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
     let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
     out.extend(unfold::lanes(workspace, state, cache, &layout));
@@ -114,14 +128,27 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let on_lanes = |at: &Pos2| (frame.left_pt..=frame.right_pt).contains(&at.x);
     cache.pointer_ns = pointer.filter(on_lanes).map(|at| frame.time_at(at.x));
     paint(ui, &frame, &layout, cache, rect, pointer);
-    ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt)), out);
+    ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.ruler_bottom_pt())), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
     menu::show(&response, state, cache, out);
+    let names = gutter_input::handle(ui, &frame, &layout, cache, rect, out);
+    lane_list::show(ui, &frame, &layout, rect, out);
     // A menu that is open is about what was pointed at before.
     let menu = egui::Popup::is_any_open(ui.ctx());
-    if let Some(at) = pointer.filter(|_| response.hovered() && !menu) {
+    if let Some(at) = pointer.filter(|_| (response.hovered() || names.hovered()) && !menu) {
         hover(ui, &frame, &layout, cache, rect, at);
     }
+}
+
+/// Draws what the colours mean at the bottom of `rect`, when it is asked for and there is room; returns what is left.
+fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, rect: Rect) -> Rect {
+    if !state.legend || rect.height() < LEGEND_FROM_PT {
+        return rect;
+    }
+    let (lanes, strip) = rect.split_top_bottom_at_y(rect.bottom() - legend::HEIGHT_PT);
+    let entries = cache.legend(workspace, state);
+    legend::show(ui, state, Palette::of(state.theme), &entries, strip);
+    lanes
 }
 
 /// Width of the lane names in a timeline of `width_pt`.
@@ -131,7 +158,8 @@ fn gutter_width_pt(width_pt: f32) -> f32 {
 
 fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, rect: Rect, px_per_pt: f32) -> Frame<'a> {
     let gutter_pt = gutter_width_pt(rect.width());
-    let top_pt = rect.top() + RULER_PT;
+    let pinned_pt = pinned_pt(layout, rect.height() - RULER_PT);
+    let top_pt = rect.top() + RULER_PT + pinned_pt;
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(layout, rect.bottom() - top_pt));
     Frame {
         workspace,
@@ -143,7 +171,14 @@ fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, re
         bottom_pt: rect.bottom(),
         origin_pt: top_pt - scroll_pt,
         px_per_pt,
+        pinned_pt,
     }
+}
+
+/// Height of the pinned lanes in lanes of `lanes_pt`: the others keep some room.
+fn pinned_pt(layout: &Layout, lanes_pt: f32) -> f32 {
+    let own_pt = layout.pinned.last().map_or(0.0, layout::Lane::bottom_pt);
+    own_pt.min((lanes_pt * PINNED_SHARE).floor())
 }
 
 fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, pointer: Option<Pos2>) {
@@ -152,16 +187,21 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
     let lanes = painter.with_clip_rect(lanes_rect);
     painter.rect_filled(rect, 0.0, palette.background);
-    let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), frame.top_pt));
+    let whole = frame.whole();
+    let ruler_rect = Rect::from_min_max(pos2(frame.left_pt, rect.top()), pos2(rect.right(), whole.top_pt));
     let over = pointer.filter(|at| at.x >= frame.left_pt).map(|at| at.x);
-    ruler::paint(&painter.with_clip_rect(ruler_rect), &lanes, frame, palette, ruler_rect, over);
+    let all_lanes = painter.with_clip_rect(lanes_rect.with_min_y(whole.top_pt));
+    ruler::paint(&painter.with_clip_rect(ruler_rect), &all_lanes, &whole, palette, ruler_rect, over);
     flags::paint(&painter.with_clip_rect(ruler_rect), frame, palette);
-    let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.top_pt));
+    let corner = Rect::from_min_max(rect.min, pos2(frame.left_pt, whole.top_pt));
     ruler::paint_corner(&painter, frame, palette, corner);
     paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
-    overlay::span(&lanes, frame, palette);
+    if frame.pinned_pt > 0.0 {
+        pinned(&painter, frame, layout, cache, palette, rect, pointer);
+    }
+    overlay::span(&all_lanes, &whole, palette);
     if let Some(selected) = frame.state.selected {
-        if let Some(same) = cache.same_name(ui.ctx(), frame.workspace, selected) {
+        if let Some(same) = cache.same_name(ui.ctx(), (frame.workspace, frame.state), selected) {
             same::paint(&lanes, frame, cache, layout, palette, (selected, &same));
         }
         let linked = cache.linked(frame.workspace, selected);
@@ -178,6 +218,30 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
     names.paint(layout, sticky.as_ref());
     scroll_mark(&painter, frame, layout, palette);
+}
+
+/// The pinned lanes with their names, and the line below them.
+fn pinned(
+    painter: &egui::Painter,
+    frame: &Frame<'_>,
+    layout: &Layout,
+    cache: &Cache,
+    palette: &Palette,
+    rect: Rect,
+    pointer: Option<Pos2>,
+) {
+    let (frame, layout) = (&frame.pinned(), &layout.pinned());
+    let area = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+    let lanes = painter.with_clip_rect(area);
+    paint::paint(&lanes, palette, &draw_list(frame, layout, cache));
+    if let Some(selected) = frame.state.selected {
+        layout.lanes.iter().for_each(|lane| overlay::selected_on(&lanes, frame, cache, lane, palette, selected));
+    }
+    let gutter = Rect::from_min_max(pos2(rect.left(), frame.top_pt), pos2(frame.left_pt, frame.bottom_pt));
+    let names = gutter::Names { painter: painter.with_clip_rect(gutter), frame, cache, palette, rect: gutter, pointer };
+    names.paint(layout, None);
+    let line = egui::Stroke::new(2.0, palette.boundary);
+    painter.hline(rect.left()..=frame.right_pt, frame.bottom_pt - 1.0, line);
 }
 
 /// The header whose lanes are scrolled past the top, over them.
@@ -212,6 +276,8 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         draw::lane(frame, cache, lane, &mut list);
         marks::lane(frame, cache, lane, &mut list);
         found::marks(frame, cache, lane, &mut list);
+        draw::more(frame, lane, &mut list);
+        counters::lane(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
     let touches = |lane: &&layout::Lane| {
@@ -230,10 +296,12 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     let painter = ui.painter_at(rect);
     let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
     if on_lanes {
-        let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, frame.top_pt), pos2(frame.right_pt, frame.bottom_pt));
-        overlay::pointer(&ui.painter_at(lanes_rect), &painter, frame, palette, at);
+        let whole = &frame.whole();
+        let lanes_rect = Rect::from_min_max(pos2(frame.left_pt, whole.top_pt), pos2(frame.right_pt, frame.bottom_pt));
+        overlay::pointer(&ui.painter_at(lanes_rect), &painter, whole, palette, at);
     }
-    if cache.drag.is_some() {
+    // A tooltip would stand behind a menu.
+    if cache.drag.is_some() || frame.state.lanes.list || egui::Popup::is_any_open(ui.ctx()) {
         return;
     }
     if on_lanes && drag::other_end(frame, at).is_some() {
@@ -242,19 +310,27 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if let Some(mark) = flags::at(frame, at).and_then(|mark| frame.state.bookmarks.get(mark)) {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         let text = tooltip::Text { title: flags::title(frame.workspace, mark), lines: Vec::new() };
-        tooltip::paint(&painter, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.top_pt + 4.0)), rect);
+        tooltip::paint(&painter, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.ruler_bottom_pt() + 4.0)), rect);
+    } else if on_lanes && frame.more_at(layout, at.y).is_some() {
+        ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    } else if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
+        let spot = Spot::Near { pointer: at, item, avoid: &[] };
+        tooltip::paint(&painter, palette, &text, &spot, rect);
     } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
         tooltip::paint(&painter, palette, &text, &spot, rect);
-    } else if let Some(lane) = frame.lane_at(layout, at.y).filter(|_| at.x < frame.left_pt && at.y > frame.top_pt) {
+    } else if let Some(lane) =
+        frame.lane_at(layout, at.y).filter(|_| at.x < frame.left_pt && at.y > frame.whole().top_pt)
+    {
         if lane.expanded.is_some() {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
         let text = tooltip::of_lane(frame, &lane);
         // Beside the names, so that none of them is covered.
-        let top_pt = (frame.origin_pt + lane.top_pt).max(frame.top_pt);
+        let own = if lane.pinned { frame.pinned() } else { *frame };
+        let top_pt = (own.origin_pt + lane.top_pt).max(own.top_pt);
         if !text.lines.is_empty() || gutter::is_cut(&painter, frame, &lane) {
             tooltip::paint(&painter, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), rect);
         }

@@ -67,7 +67,7 @@ pub(super) fn row_of(workspace: &Workspace, cache: &Cache, lane: &Lane, item: It
         _ => return None,
     };
     let key = lane.rows_key()?;
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let slices = LaneSlices::of(workspace, &inks, key)?;
     let (row, _) = cache.rows(key)?.find(&slices, at)?;
     (row < lane.rows).then_some(row)

@@ -129,7 +129,11 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     let texts = Texts { name: &text.name, detail: &text.detail, short: &text.short };
     if let Some(galley) = label::fit(painter, texts, room, &LANE_FONT, color) {
         let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
-        if text.on == Tone::Solid(Ink::COMMUNICATION) {
+        // Lines of steps do not run through a text that stands on nothing.
+        let ground = if text.on == Tone::Line { palette.background } else { ground };
+        if text.on == Tone::Line
+            || matches!(text.on, Tone::Solid(ink) if ink == Ink::COMMUNICATION || ink.as_hue().is_some())
+        {
             // Keeps the strokes of a hatch from running through the letters.
             let plate = Rect::from_min_size(pos2(text.x0 + inset - 2.0, y), galley.size() + vec2(4.0, 0.0));
             painter.rect_filled(plate, 2.0, ground);

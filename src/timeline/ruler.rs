@@ -95,7 +95,8 @@ pub fn paint_corner(painter: &Painter, frame: &Frame<'_>, palette: &Palette, rec
     let named = axis.map(|axis| format!("{length}, {axis}"));
     let texts = named.into_iter().chain([format!("{length} visible"), length]);
     let mut galleys = texts.map(|text| painter.layout_no_wrap(text, LANE_FONT, palette.text_dim));
-    if let Some(galley) = galleys.find(|galley| galley.size().x + 12.0 <= rect.width()) {
+    let room_pt = rect.width() - 12.0 - super::lane_list::BUTTON_PT;
+    if let Some(galley) = galleys.find(|galley| galley.size().x <= room_pt) {
         let corner = Align2::RIGHT_CENTER.anchor_size(pos2(rect.right() - 8.0, rect.center().y), galley.size()).min;
         painter.galley(corner, galley, palette.text_dim);
     }

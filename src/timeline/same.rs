@@ -6,7 +6,7 @@ use super::color::Palette;
 use super::draw::Frame;
 use super::layout::Layout;
 use super::overlay;
-use crate::view::{Item, SameName, Workspace};
+use crate::view::{Item, SameName, ViewState, Workspace};
 use egui::{Context, Painter, Rect, Stroke, StrokeKind, pos2};
 use std::sync::{Arc, OnceLock};
 
@@ -31,8 +31,13 @@ pub struct Same {
 
 impl Cache {
     /// What is called like `item`; `None` while it is being looked for and when there is no such thing.
-    pub fn same_name(&mut self, ctx: &Context, workspace: &Workspace, item: Item) -> Option<Arc<SameName>> {
-        self.follow(workspace);
+    pub fn same_name(
+        &mut self,
+        ctx: &Context,
+        (workspace, state): (&Workspace, &ViewState),
+        item: Item,
+    ) -> Option<Arc<SameName>> {
+        self.follow(workspace, state);
         if self.same.as_ref().is_none_or(|same| same.item != item) {
             self.same = Some(Same::look(ctx, workspace, item));
         }

@@ -1,5 +1,6 @@
 //! One way to read start, end and ink of anything that a lane shows, without copying it.
 
+use super::coloring::OpInks;
 use super::ink::Ink;
 use crate::analysis::{Cause, Classes, Idle, Projected};
 use crate::trace::{CallTable, OpTable, RangeTable};
@@ -31,6 +32,8 @@ pub struct Ops<'a> {
     pub table: &'a OpTable,
     /// Their classes.
     pub classes: &'a Classes,
+    /// Their inks.
+    pub inks: &'a OpInks,
 }
 
 impl Slices for Ops<'_> {
@@ -43,10 +46,7 @@ impl Slices for Ops<'_> {
     }
 
     fn ink(&self, at: u32) -> Ink {
-        match (self.table.name.get(at as usize), self.table.kind.get(at as usize)) {
-            (Some(name), Some(kind)) => Ink::of(self.classes.class(*name, *kind)),
-            _ => Ink::COPY,
-        }
+        self.inks.ink(self.table, self.classes, at)
     }
 }
 

@@ -28,8 +28,8 @@ pub(super) fn snap(frame: &Frame<'_>, cache: &Cache, layout: &Layout, at: Pos2, 
     }
     let at_ns = frame.time_at(at.x.clamp(frame.left_pt, frame.right_pt));
     let reach_ns = frame.time_at(frame.left_pt + REACH_PT) - frame.time_at(frame.left_pt);
-    let found = if at.y < frame.top_pt {
-        let ruler = (frame.top_pt - super::RULER_PT, frame.top_pt);
+    let found = if at.y < frame.ruler_bottom_pt() {
+        let ruler = (frame.ruler_bottom_pt() - super::RULER_PT, frame.ruler_bottom_pt());
         frame.state.rank.and_then(|rank| Some(Snap { at_ns: of_steps(frame, rank, at_ns)?, row: ruler }))
     } else {
         frame.lane_at(layout, at.y).and_then(|lane| on_lane(frame, cache, &lane, at_ns))
@@ -60,7 +60,7 @@ fn on_lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, at_ns: f64) -> Option<
 /// Row and axis time of the edge among the first `most` rows of `key` that is nearest to axis time `at_ns`.
 fn edges(frame: &Frame<'_>, cache: &Cache, key: RowsKey, most: usize, at_ns: f64) -> Option<(usize, i64)> {
     let offset_ns = frame.offset_ns(key.doc());
-    let inks = cache.call_inks(key.doc());
+    let inks = cache.inks(key.doc());
     let (rows, slices) = (cache.rows(key)?, LaneSlices::of(frame.workspace, &inks, key)?);
     let own_ns = at_ns.round() as i64 - offset_ns;
     let candidates = rows.rows.iter().take(most).enumerate().flat_map(|(at, row)| {

@@ -172,6 +172,11 @@ impl Window {
         use_it(&frame, &layout, &self.cache)
     }
 
+    /// The lanes as the last frame placed them.
+    pub fn layout(&mut self) -> Layout {
+        self.with_frame(|_, layout, _| layout.clone())
+    }
+
     /// The middle of where `item` is drawn, on the first lane that shows it.
     pub fn place(&mut self, item: Item) -> Option<Pos2> {
         self.with_frame(|frame, layout, cache| {

@@ -55,7 +55,7 @@ pub fn text(frame: &Frame<'_>, hit: &Hit) -> Text {
 
 /// What to say about a lane: its name in full, and what it shows.
 pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
-    let (title, place) = lane_name(frame, lane);
+    let (title, place) = lane_name(frame.workspace, lane);
     let mut lines = Vec::new();
     if !place.is_empty() {
         lines.push(("Where", place));
@@ -69,6 +69,8 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
+        LaneKey::Counters(_) => "quantities over time; opens to one lane each",
+        LaneKey::Counter(_, kind) => super::counters::meaning(kind),
         _ => "",
     };
     if !shows.is_empty() {

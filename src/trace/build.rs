@@ -10,8 +10,8 @@
 use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
-    CallTable, CommCall, CopyEnds, DetailSource, Gpu, NONE, NameId, Names, OpKind, OpName, OpNameId, Overhead, Process,
-    RangeKind, Rank, Source, Thread, Trace, Warning,
+    CallTable, CommCall, CopyEnds, DetailSource, Gpu, Metric, NONE, NameId, Names, OpKind, OpName, OpNameId, Overhead,
+    Process, RangeKind, Rank, Source, Thread, Trace, Warning,
 };
 use crate::units::Span;
 use rustc_hash::FxHashMap;
@@ -51,6 +51,7 @@ pub struct TraceBuilder {
     process_names: FxHashMap<i64, NameId>,
     thread_names: FxHashMap<i64, (i64, NameId)>,
     gpus: Vec<Gpu>,
+    metrics: Vec<Metric>,
     device_gpus: FxHashMap<(Option<i64>, i64), usize>,
     rank_labels: FxHashMap<Option<i64>, String>,
     warnings: Vec<Warning>,
@@ -228,6 +229,11 @@ impl TraceBuilder {
         self.gpus.len() - 1
     }
 
+    /// Adds a counter of a GPU.
+    pub fn metric(&mut self, metric: Metric) {
+        self.metrics.push(metric);
+    }
+
     /// Says which card a device ordinal is, for one process or (`None`) for all that have no entry of their own.
     pub fn device_gpu(&mut self, global_pid: Option<i64>, device: i64, gpu: usize) {
         self.device_gpus.insert((global_pid, device), gpu);
@@ -298,6 +304,7 @@ impl TraceBuilder {
             processes,
             threads,
             gpus: self.gpus,
+            metrics: self.metrics,
             ranks,
             domains: self.domains.into_names(),
             unnamed_domains: self.unnamed_domains,

@@ -10,6 +10,7 @@
 
 mod build;
 mod columns;
+mod metric;
 mod names;
 mod rank;
 mod raw;
@@ -20,6 +21,7 @@ pub mod testing;
 mod thread;
 
 pub use build::TraceBuilder;
+pub use metric::{METRIC_POINTS, Metric, MetricPoint, MetricSamples};
 pub use names::{NameId, Names, OpName, OpNameId};
 pub use rank::{CopyEnds, CopyKind, MemoryKind, OpKind, OpTable, Rank, Stream, SyncTable};
 pub use raw::{RawCall, RawOp, RawRange, RawSync};
@@ -59,6 +61,8 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// GPUs the file describes, in the file's order.
     pub gpus: Vec<Gpu>,
+    /// What the counters of the GPUs said, in the file's order.
+    pub metrics: Vec<Metric>,
     /// One entry per (process, device) pair that ran GPU work, ordered by global pid, then device.
     pub ranks: Vec<Rank>,
     /// NVTX domains seen, indexed by the `domain` column of [`RangeTable`]; entry 0 is the default domain (empty name).

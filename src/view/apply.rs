@@ -1,7 +1,7 @@
 //! The one place where a command changes the view.
 
 use super::history::Move;
-use super::{Command, Item, Kin, Panel, RankId, Side, ViewState, Viewport, Workspace};
+use super::{Coloring, Command, Item, Kin, Panel, RankId, Side, ViewState, Viewport, Workspace};
 use crate::units::Span;
 
 impl ViewState {
@@ -69,11 +69,8 @@ impl ViewState {
                     self.rank = Some(*rank);
                 }
             }
-            Command::ToggleLane(lane) => {
-                if !self.toggled.remove(lane) {
-                    self.toggled.insert(*lane);
-                }
-            }
+            Command::ToggleLane(lane) => self.toggle_lane(*lane),
+            Command::Lane(command) => self.arrange(command),
             Command::ShowLane(lane) => {
                 let before = self.lane_shown.map_or(0, |(_, times)| times);
                 self.lane_shown = Some((*lane, before.wrapping_add(1)));
@@ -81,6 +78,12 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
+            Command::SetColoring(coloring) => {
+                // Colours other than the usual ones are explained; the legend can be closed again.
+                self.legend = *coloring != Coloring::Class;
+                self.coloring = *coloring;
+            }
+            Command::ToggleLegend => self.legend = !self.legend,
             Command::SelectItsSpan => {
                 if let Some(span) = self.selected.and_then(|item| item.span(workspace)).filter(|span| !span.is_empty())
                 {

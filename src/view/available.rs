@@ -1,7 +1,7 @@
 //! When a command does something: the one place that menus, buttons and the list of commands ask.
 
 use super::search::Scope;
-use super::{Command, ViewState, Workspace};
+use super::{Command, LaneCommand, ViewState, Workspace};
 
 const NO_FILE: &str = "No file is open";
 const NO_STEPS: &str = "The chosen rank has no steps";
@@ -44,9 +44,28 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         | Command::AddBookmark
         | Command::SetAxis(_)
         | Command::CloseAll => no_file,
+        Command::Lane(lane) => no_file.or(lane_refused(lane, view)),
         Command::SelectNeighbour(..) | Command::SelectItsSpan | Command::CopyName | Command::CopyFacts => {
             no_file.or(because(view.selected.is_none(), NOTHING_SELECTED))
         }
+        _ => None,
+    }
+}
+
+fn lane_refused(command: &LaneCommand, view: &ViewState) -> Option<&'static str> {
+    let because = |holds: bool, reason| holds.then_some(reason);
+    let (lanes, none) = (&view.lanes, because(view.lanes.focus.is_none(), "No lane is chosen"));
+    match command {
+        LaneCommand::ShowAll => because(lanes.hidden.is_empty() && lanes.filter.is_empty(), "All lanes are shown"),
+        LaneCommand::Pin(None) => none.or(because(
+            lanes.focus.is_some_and(|lane| !lane.can_be_pinned()),
+            "The chosen lane is a heading: it shows nothing itself",
+        )),
+        LaneCommand::Hide(None)
+        | LaneCommand::Toggle
+        | LaneCommand::MoveBy(_)
+        | LaneCommand::ScaleBy(_)
+        | LaneCommand::ResetScale => none,
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Everything that can change what the window shows.
 
 use super::search::{Query, Scope};
-use super::{Axis, Item, Kin, LaneKey, Panel, RankId, Side, Theme};
+use super::{Axis, Coloring, Item, Kin, LaneCommand, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::units::Span;
@@ -53,6 +53,8 @@ pub enum Command {
     ToggleLane(LaneKey),
     /// Scrolls to a lane.
     ShowLane(LaneKey),
+    /// Arranges the lanes.
+    Lane(LaneCommand),
     /// Switches idle and exposed marks.
     ToggleMarks,
     /// Switches NVTX rows.
@@ -77,6 +79,10 @@ pub enum Command {
     DeleteBookmark(usize),
     /// Chooses from when time is counted.
     SetAxis(Axis),
+    /// Chooses what the colours of GPU operations stand for.
+    SetColoring(Coloring),
+    /// Shows or hides what the colours mean.
+    ToggleLegend,
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

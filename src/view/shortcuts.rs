@@ -1,6 +1,6 @@
 //! The one table of keys. The window reads it, the help window prints it; no toolkit types in it.
 
-use super::{Command, Kin, Side, ViewState, Workspace};
+use super::{Command, Kin, LaneCommand, Side, ViewState, Workspace};
 
 /// A key with its modifiers. `key` is the key's name as keyboards and egui spell it (`"A"`, `"ArrowLeft"`, `"["`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,13 +58,15 @@ pub enum Group {
     Select,
     /// What is drawn.
     Show,
+    /// Arranging the lanes.
+    Lanes,
     /// Files and the window.
     Window,
 }
 
 impl Group {
     /// All groups in the order of the help window.
-    pub const ALL: [Self; 5] = [Self::Navigate, Self::Search, Self::Select, Self::Show, Self::Window];
+    pub const ALL: [Self; 6] = [Self::Navigate, Self::Search, Self::Select, Self::Show, Self::Lanes, Self::Window];
 
     /// Heading.
     pub const fn text(self) -> &'static str {
@@ -73,6 +75,7 @@ impl Group {
             Self::Search => "Search",
             Self::Select => "Select",
             Self::Show => "Show",
+            Self::Lanes => "Lanes",
             Self::Window => "Files and window",
         }
     }
@@ -126,6 +129,10 @@ fn zoom(state: &ViewState, factor: f64) -> Vec<Command> {
     // The selection is what the user looks at; without one, the middle.
     let at_ns = state.viewport.middle_ns();
     vec![Command::ZoomAt { at_ns, factor }]
+}
+
+fn lane(command: LaneCommand) -> Vec<Command> {
+    vec![Command::Lane(command)]
 }
 
 /// All shortcuts.
@@ -296,13 +303,13 @@ pub const SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
-        chords: &[command("B")],
+        chords: &[key("P")],
         group: Group::Show,
         help: "Side panel",
         commands: |_, _| vec![Command::ToggleSidePanel],
     },
     Shortcut {
-        chords: &[Chord { shift: true, ..command("B") }],
+        chords: &[shift("P")],
         group: Group::Show,
         help: "Side panel on the left, on the right, below",
         commands: |_, _| vec![Command::MoveSidePanel],
@@ -318,6 +325,96 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Navigate,
         help: "Start with the whole capture, lanes as at first",
         commands: |_, _| vec![Command::StartAnew],
+    },
+    Shortcut {
+        chords: &[key("C")],
+        group: Group::Show,
+        help: "Colour by class, family, name, stream, range",
+        commands: |s, _| vec![Command::SetColoring(s.coloring.next())],
+    },
+    Shortcut {
+        chords: &[key("L")],
+        group: Group::Show,
+        help: "Legend of the colours",
+        commands: |_, _| vec![Command::ToggleLegend],
+    },
+    Shortcut {
+        chords: &[alt("L")],
+        group: Group::Lanes,
+        help: "List of lanes",
+        commands: |_, _| lane(LaneCommand::ToggleList),
+    },
+    Shortcut {
+        chords: &[command("ArrowUp")],
+        group: Group::Lanes,
+        help: "Choose the lane above",
+        commands: |_, _| lane(LaneCommand::FocusBy(-1)),
+    },
+    Shortcut {
+        chords: &[command("ArrowDown")],
+        group: Group::Lanes,
+        help: "Choose the lane below",
+        commands: |_, _| lane(LaneCommand::FocusBy(1)),
+    },
+    Shortcut {
+        chords: &[alt("ArrowUp")],
+        group: Group::Lanes,
+        help: "Move the chosen lane up",
+        commands: |_, _| lane(LaneCommand::MoveBy(-1)),
+    },
+    Shortcut {
+        chords: &[alt("ArrowDown")],
+        group: Group::Lanes,
+        help: "Move the chosen lane down",
+        commands: |_, _| lane(LaneCommand::MoveBy(1)),
+    },
+    Shortcut {
+        chords: &[alt("Enter")],
+        group: Group::Lanes,
+        help: "Expand or collapse it",
+        commands: |_, _| lane(LaneCommand::Toggle),
+    },
+    Shortcut {
+        chords: &[alt("P")],
+        group: Group::Lanes,
+        help: "Pin it at the top, or unpin it",
+        commands: |_, _| lane(LaneCommand::Pin(None)),
+    },
+    Shortcut {
+        chords: &[alt("H")],
+        group: Group::Lanes,
+        help: "Hide it",
+        commands: |_, _| lane(LaneCommand::Hide(None)),
+    },
+    Shortcut {
+        chords: &[alt("A")],
+        group: Group::Lanes,
+        help: "Show all lanes",
+        commands: |_, _| lane(LaneCommand::ShowAll),
+    },
+    Shortcut {
+        chords: &[alt("+"), alt("=")],
+        group: Group::Lanes,
+        help: "Make it higher",
+        commands: |_, _| lane(LaneCommand::ScaleBy(1.25)),
+    },
+    Shortcut {
+        chords: &[alt("-")],
+        group: Group::Lanes,
+        help: "Make it lower",
+        commands: |_, _| lane(LaneCommand::ScaleBy(0.8)),
+    },
+    Shortcut {
+        chords: &[alt("0")],
+        group: Group::Lanes,
+        help: "Give it its default height",
+        commands: |_, _| lane(LaneCommand::ResetScale),
+    },
+    Shortcut {
+        chords: &[alt("R")],
+        group: Group::Lanes,
+        help: "Arrange the lanes as at first",
+        commands: |_, _| lane(LaneCommand::Reset),
     },
     Shortcut {
         chords: &[command("O")],

@@ -1,8 +1,8 @@
 //! Everything the view remembers between frames.
 
 use super::search::Search;
-use super::{Axis, Bookmark, History, RankId, Viewport};
-use crate::analysis::{Attribution, Class};
+use super::{Arrangement, Axis, Bookmark, Coloring, History, RankId, Viewport};
+use crate::analysis::{Attribution, Class, CounterKind};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -72,6 +72,10 @@ pub enum LaneKey {
     OsRuntime(usize, usize),
     /// NVTX rows of threads that launch nothing, when there are many of them, (document, process).
     OtherNvtx(usize, usize),
+    /// Counters of a rank; expands to them.
+    Counters(RankId),
+    /// One counter of a rank.
+    Counter(RankId, CounterKind),
 }
 
 impl LaneKey {
@@ -84,6 +88,8 @@ impl LaneKey {
             | Self::Copies(rank)
             | Self::Stream(rank, ..)
             | Self::Projection(rank, _)
+            | Self::Counters(rank)
+            | Self::Counter(rank, _)
             | Self::Idle(rank) => rank.doc,
             Self::Process(doc, _)
             | Self::Nvtx(doc, _)
@@ -174,6 +180,8 @@ pub struct ViewState {
     pub toggled: HashSet<LaneKey>,
     /// Height factors of lanes the user resized; 1.0 is the default.
     pub lane_scale: HashMap<LaneKey, f32>,
+    /// How the lanes are arranged.
+    pub lanes: Arrangement,
     /// Selected item.
     pub selected: Option<Item>,
     /// How often the selected item was asked to be brought into sight.
@@ -196,6 +204,10 @@ pub struct ViewState {
     pub noted: Option<usize>,
     /// From when time is counted.
     pub axis: Axis,
+    /// What the colours of GPU operations stand for.
+    pub coloring: Coloring,
+    /// Show what the colours mean below the lanes.
+    pub legend: bool,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.

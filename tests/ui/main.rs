@@ -10,6 +10,7 @@ mod guide;
 mod harness;
 mod job;
 mod kernels;
+mod lanes;
 mod loading;
 mod memory;
 mod mfu;

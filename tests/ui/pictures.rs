@@ -4,7 +4,7 @@ use crate::job;
 use egui_kittest::{SnapshotOptions, image_snapshot_options};
 use stepscope::app::picture::{PictureOptions, render};
 use stepscope::raster::{Image, png};
-use stepscope::view::{Command, RankId, Theme, ViewState, Workspace};
+use stepscope::view::{Coloring, Command, LaneCommand, LaneKey, RankId, Theme, ViewState, Workspace};
 
 fn workspace(ranks: usize) -> Workspace {
     Workspace::new((0..ranks).map(|rank| job::opened(rank, 12)))
@@ -31,6 +31,28 @@ fn a_picture_of_one_step_looks_as_designed_in_both_themes() {
         let image = render(&workspace, &state, &options);
         compare(&cut(&image, 0, 0, 500, 300), name);
     }
+}
+
+#[test]
+fn colours_by_name_look_as_designed() {
+    let workspace = workspace(1);
+    let mut state = ViewState::open(&workspace);
+    state.apply(&Command::ShowStep(RankId { doc: 0, rank: 0 }, 4), &workspace);
+    state.apply(&Command::SetColoring(Coloring::Name), &workspace);
+    let options = PictureOptions { width_px: 900, height_px: 420, scale: 1.0, theme: Theme::Dark };
+    compare(&cut(&render(&workspace, &state, &options), 0, 0, 560, 420), "colour_by_name_dark");
+}
+
+#[test]
+fn counters_and_a_pinned_lane_look_as_designed() {
+    let workspace = workspace(2);
+    let rank = RankId { doc: 0, rank: 0 };
+    let mut state = ViewState::open(&workspace);
+    state.apply(&Command::ToggleLane(LaneKey::Counters(rank)), &workspace);
+    state.apply(&Command::Lane(LaneCommand::Pin(Some(LaneKey::Communication(RankId { doc: 1, rank: 0 })))), &workspace);
+    state.scroll_y_pt = 120.0;
+    let options = PictureOptions { width_px: 1000, height_px: 560, scale: 1.0, theme: Theme::Light };
+    compare(&cut(&render(&workspace, &state, &options), 0, 60, 560, 440), "counters_light");
 }
 
 #[test]

@@ -65,6 +65,21 @@ pub(super) fn bins(
     bins
 }
 
+/// Each time at which the depth changes, with the depth from there on. `submitted` and `started` are sorted times.
+pub(super) fn steps<'a>(submitted: &'a [i64], started: &'a [i64]) -> impl Iterator<Item = (i64, f32)> + 'a {
+    let (mut up, mut down) = (0, 0);
+    std::iter::from_fn(move || {
+        let at_ns = match (submitted.get(up), started.get(down)) {
+            (Some(a), Some(b)) => *a.min(b),
+            (a, b) => *a.or(b)?,
+        };
+        up += submitted.get(up..)?.iter().take_while(|ns| **ns == at_ns).count();
+        down += started.get(down..)?.iter().take_while(|ns| **ns == at_ns).count();
+        // Damaged files hold work that starts before it was submitted.
+        Some((at_ns, up.saturating_sub(down) as f32))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +100,9 @@ mod tests {
                 let counted = |times: &[i64]| times.iter().filter(|t| **t <= ns).count() as i64;
                 counted(&submitted) - counted(&started)
             };
+            for (at_ns, depth) in steps(&submitted, &started) {
+                prop_assert_eq!(depth as i64, depth_at(at_ns).max(0));
+            }
             for (at, bin) in bins(0, &submitted, &started, (start_ns, width_ns, 5)).into_iter().enumerate() {
                 let from_ns = start_ns + width_ns * at as i64;
                 let depths: Vec<i64> = (from_ns..from_ns + width_ns).map(depth_at).collect();

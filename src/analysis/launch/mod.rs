@@ -32,7 +32,7 @@ pub(super) use spread::percentile;
 pub use spread::{HistogramBin, Spread};
 pub use syncs::{SyncCall, SyncKind, SyncSum};
 
-use super::{RankAnalysis, Step, Thresholds};
+use super::{RankAnalysis, Step, StepSeries, Thresholds};
 use crate::trace::{OpTable, Process, Trace};
 use crate::units::Span;
 use bits::BitSet;
@@ -230,6 +230,14 @@ impl Launches {
     pub fn histogram_in(&self, trace: &Trace, rank: usize, window: Span) -> Vec<HistogramBin> {
         let Some(launched) = self.launched(trace, rank) else { return Vec::new() };
         spread::histogram(launched.starting_in(window).filter_map(|op| launched.latency_ns(op)))
+    }
+
+    /// Queue depth of rank `rank` over time. Costs a pass over its operations.
+    pub(in crate::analysis) fn depth_steps(&self, trace: &Trace, rank: usize) -> StepSeries {
+        let Some(launched) = self.launched(trace, rank) else { return StepSeries::default() };
+        let (submitted, started) = launched.times();
+        let end_ns = started.last().copied().unwrap_or(0);
+        StepSeries::of(depth::steps(&submitted, &started), end_ns)
     }
 
     fn launched<'a>(&'a self, trace: &'a Trace, rank: usize) -> Option<Launched<'a>> {

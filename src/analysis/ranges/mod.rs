@@ -283,6 +283,23 @@ impl Ranges {
         }
     }
 
+    /// The outermost node below the step that operation `op` belongs to; the step's own when it is in no other range,
+    /// and the outermost of all when no step is marked. Under [`Attribution::Process`] a range counts when the launching
+    /// thread or the one that marks the steps holds it.
+    pub fn top_node(&self, attribution: Attribution, op: usize) -> Option<u32> {
+        let mut top = None;
+        for (node, own) in self.chains.nodes(op) {
+            if !(own || attribution == Attribution::Process && self.tree.is_of_main(node)) {
+                continue;
+            }
+            if self.tree.is_step(node) {
+                return top.or(Some(node));
+            }
+            top = Some(node);
+        }
+        top
+    }
+
     /// The path of operation `op`: [`Ranges::path_at`] its launch. Empty when its launch is not known.
     pub fn path(&self, trace: &Trace, op: usize) -> Vec<PathRange> {
         let rank = trace.ranks.get(self.rank);

@@ -102,6 +102,11 @@ impl Tree {
         self.nodes.get(node as usize).is_some_and(|n| n.step)
     }
 
+    /// True when the first range of `node` stands on the thread that marks the steps.
+    pub fn is_of_main(&self, node: u32) -> bool {
+        self.nodes.get(node as usize).is_some_and(|n| Some(n.first.0 as usize) == self.main)
+    }
+
     /// Name of `node`: that of its ranges, or what their names have in common; the domain stands in front.
     pub fn name(&self, trace: &Trace, node: u32) -> String {
         let Some(node) = self.nodes.get(node as usize) else { return String::new() };

@@ -10,8 +10,8 @@ mod schema;
 
 pub use info::{CaptureInfo, GpuInfo, ProcessInfo, StreamInfo, ThreadInfo};
 pub use rows::{
-    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, NcclCall, NcclPayload, NvtxRow, OsRow, Place,
-    RangeText, StringId, SyncRow,
+    ApiRow, EventRow, GraphRow, KernelRow, MemcpyRow, MemsetRow, MetricNameRow, MetricRow, NcclCall, NcclPayload,
+    NvtxRow, OsRow, Place, RangeText, StringId, SyncRow,
 };
 pub use schema::SchemaVersion;
 
@@ -178,6 +178,16 @@ impl ExportWriter {
 
     /// Appends OS runtime calls.
     pub fn os_calls(&mut self, rows: &[OsRow]) -> Result<(), WriteError> {
+        self.append(rows)
+    }
+
+    /// Appends names of counters of the GPUs.
+    pub fn metric_names(&mut self, rows: &[MetricNameRow]) -> Result<(), WriteError> {
+        self.append(rows)
+    }
+
+    /// Appends samples of counters of the GPUs.
+    pub fn metrics(&mut self, rows: &[MetricRow]) -> Result<(), WriteError> {
         self.append(rows)
     }
 

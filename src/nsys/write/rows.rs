@@ -110,6 +110,32 @@ pub struct MemsetRow {
     pub bytes: i64,
 }
 
+/// A counter of a GPU.
+#[derive(Debug, Clone)]
+pub struct MetricNameRow {
+    /// Type of its samples; the lowest byte is the card's id.
+    pub kind: i64,
+    /// Name of the type.
+    pub kind_name: String,
+    /// Number of the counter in the type.
+    pub metric: i64,
+    /// Name of the counter.
+    pub name: String,
+}
+
+/// A sample of a counter of a GPU.
+#[derive(Debug, Clone, Copy)]
+pub struct MetricRow {
+    /// When, in nanoseconds.
+    pub at_ns: i64,
+    /// Type.
+    pub kind: i64,
+    /// Counter.
+    pub metric: i64,
+    /// Value.
+    pub value: i64,
+}
+
 /// A CUDA-graph execution recorded as one block.
 #[derive(Debug, Clone, Copy)]
 pub struct GraphRow {
@@ -352,6 +378,25 @@ impl Row for MemsetRow {
         to.put_all(&[self.start_ns, self.end_ns])?;
         to.put_place(self.place, self.correlation)?;
         to.put_all(&[0, self.bytes, 2])
+    }
+}
+
+impl Row for MetricNameRow {
+    const TABLE: &'static str = "TARGET_INFO_GPU_METRICS";
+    const COLUMNS: &'static [&'static str] = &["typeId", "sourceId", "typeName", "metricId", "metricName"];
+    fn bind(&self, to: &mut Binder<'_, '_>) -> Result<()> {
+        to.put_all(&[self.kind, 8])?;
+        to.put(self.kind_name.as_str())?;
+        to.put(self.metric)?;
+        to.put(self.name.as_str())
+    }
+}
+
+impl Row for MetricRow {
+    const TABLE: &'static str = "GPU_METRICS";
+    const COLUMNS: &'static [&'static str] = &["timestamp", "typeId", "metricId", "value"];
+    fn bind(&self, to: &mut Binder<'_, '_>) -> Result<()> {
+        to.put_all(&[self.at_ns, self.kind, self.metric, self.value])
     }
 }
 

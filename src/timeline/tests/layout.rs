@@ -3,7 +3,7 @@
 use crate::analysis::{Attribution, Params, analyze};
 use crate::timeline::Cache;
 use crate::timeline::layout::{Lane, Layout};
-use crate::timeline::testing::{AUTOGRAD, MAIN, training, workspace_of};
+use crate::timeline::testing::{AUTOGRAD, MAIN, Window, training, workspace_of};
 use crate::trace::testing::{Fixture, PID};
 use crate::trace::{OpKind, RawCall};
 use crate::view::{Command, LaneKey, OpLane, RankId, ViewState, Workspace};
@@ -35,6 +35,7 @@ fn a_rank_shows_nvtx_above_and_the_host_below_its_gpu_lanes() {
             LaneKey::Communication(RANK),
             LaneKey::Copies(RANK),
             LaneKey::Idle(RANK),
+            LaneKey::Counters(RANK),
             LaneKey::Launches(0, 0),
             LaneKey::OsRuntime(0, 0),
         ]
@@ -264,4 +265,29 @@ fn projected_ranges_nest_below_each_other_and_follow_the_attribution() {
     let workspace = Workspace::new([(Arc::new(lone), Arc::new(analysis))]);
     let has_lane = |key: &LaneKey| matches!(key, LaneKey::Projection(..));
     assert!(!keys(&workspace, &ViewState::open(&workspace)).iter().any(has_lane), "no range ran anything");
+}
+
+#[test]
+fn a_deep_nest_shows_its_first_rows_and_tells_of_the_others() {
+    let mut fixture = Fixture::new();
+    fixture.launched("gemm", 7, MAIN, 100, 200, 900);
+    for depth in 0..64 {
+        fixture.range(&format!("level {depth}"), MAIN, depth, 1000 - depth);
+    }
+    let mut window = Window::new(workspace_of(&mut fixture), egui::vec2(1280.0, 640.0));
+    window.act(Vec::new());
+    let key = LaneKey::Nvtx(0, 0);
+    let find = |window: &mut Window| window.layout().lanes.into_iter().find(|lane| lane.key == key).unwrap();
+    let lane = find(&mut window);
+    assert_eq!((lane.rows, lane.hidden_rows, lane.expanded), (4, 60, Some(false)));
+    let (y, last_row) = window.with_frame(|frame, layout, _| {
+        let y = frame.origin_pt + lane.bottom_pt() - 10.0;
+        assert_eq!(frame.more_at(layout, y).map(|lane| lane.key), Some(key));
+        (y, frame.origin_pt + lane.top_pt + 5.0)
+    });
+    assert!(window.with_frame(|frame, layout, _| frame.more_at(layout, last_row).is_none()));
+    assert_eq!(window.click(egui::pos2(800.0, y), egui::PointerButton::Primary), [Command::ToggleLane(key)]);
+    let lane = find(&mut window);
+    assert_eq!((lane.rows, lane.hidden_rows, lane.more_pt), (64, 0, 0.0));
+    assert!(window.layout().height_pt > 640.0, "all rows can be scrolled to");
 }

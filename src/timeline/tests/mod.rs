@@ -1,5 +1,8 @@
 //! The timeline as a whole, on traces made by hand.
 
+mod arrange;
+mod coloring;
+mod counters;
 mod drag;
 mod hostile;
 mod input;

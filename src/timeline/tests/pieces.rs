@@ -37,6 +37,7 @@ impl Scene {
             workspace: &self.workspace,
             state: &self.state,
             gutter_left_pt: -200.0,
+            pinned_pt: 0.0,
             left_pt: 0.0,
             right_pt: 1000.0,
             top_pt: 0.0,

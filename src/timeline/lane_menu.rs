@@ -1,0 +1,49 @@
+//! The menu of one lane.
+
+use super::arrange::Neighbours;
+use super::draw::Frame;
+use super::gutter::lane_name;
+use super::layout::{Lane, Layout};
+use crate::view::{Command, LaneCommand};
+use egui::{Button, RichText, Ui};
+
+/// Width of the menu in points.
+const WIDTH_PT: f32 = 190.0;
+
+/// Draws the entries of the menu of `lane`.
+pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, lane: &Lane, out: &mut Vec<Command>) {
+    ui.set_width(WIDTH_PT);
+    let (name, _) = lane_name(frame.workspace, lane);
+    ui.add(egui::Label::new(RichText::new(name).weak()).truncate());
+    ui.separator();
+    let arrangement = &frame.state.lanes;
+    let mut entry = |ui: &mut Ui, enabled: bool, text: &str, command: Command| {
+        if ui.add_enabled(enabled, Button::new(text)).clicked() {
+            out.push(command);
+            ui.close();
+        }
+    };
+    let lane_entry = |command: LaneCommand| Command::Lane(command);
+    if let Some(open) = lane.expanded {
+        entry(ui, true, if open { "Collapse" } else { "Expand" }, Command::ToggleLane(lane.key));
+    }
+    let pinned = arrangement.pinned.contains(&lane.key);
+    if lane.key.can_be_pinned() {
+        let text = if pinned { "Unpin" } else { "Pin at the top" };
+        entry(ui, true, text, lane_entry(LaneCommand::Pin(Some(lane.key))));
+    }
+    if !lane.pinned {
+        entry(ui, true, "Hide", lane_entry(LaneCommand::Hide(Some(lane.key))));
+        let neighbours = Neighbours::of(layout, lane.key);
+        for (text, by) in [("Move up", -1), ("Move down", 1)] {
+            let order = neighbours.as_ref().and_then(|lanes| lanes.moved(by));
+            entry(ui, order.is_some(), text, lane_entry(LaneCommand::Order(order.unwrap_or_default())));
+        }
+    }
+    let resized = frame.state.lane_scale.contains_key(&lane.key);
+    entry(ui, resized, "Default height", lane_entry(LaneCommand::Scale(lane.key, 1.0)));
+    ui.separator();
+    let any_left_out = layout.hidden + layout.filtered > 0;
+    entry(ui, any_left_out, "Show all lanes", lane_entry(LaneCommand::ShowAll));
+    entry(ui, !arrangement.list, "List of lanes…", lane_entry(LaneCommand::ToggleList));
+}
