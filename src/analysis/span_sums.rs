@@ -19,10 +19,8 @@ pub struct SpanParts {
     pub window: Span,
     /// The five parts.
     pub parts: Partition,
-    /// The idle part by cause.
+    /// The idle part by cause; the causes sum to it.
     pub causes: Causes,
-    /// Idle time before the rank's first and after its last operation, which has no cause.
-    pub outside_ns: i64,
     /// Share of the window during which anything ran.
     pub busy: Option<f64>,
 }
@@ -61,13 +59,7 @@ impl RankAnalysis {
     /// How the time of `window` (time of the export) was spent.
     pub fn span_parts(&self, window: Span) -> SpanParts {
         let (parts, causes) = (self.partition(window), self.idle.within(window));
-        SpanParts {
-            window,
-            parts,
-            causes,
-            outside_ns: parts.idle_ns.saturating_sub(causes.total_ns()),
-            busy: share(parts.span_ns.saturating_sub(parts.idle_ns), parts.span_ns),
-        }
+        SpanParts { window, parts, causes, busy: share(parts.span_ns.saturating_sub(parts.idle_ns), parts.span_ns) }
     }
 }
 
@@ -149,7 +141,7 @@ mod tests {
         let (classes, numbers) = numbers(&trace);
         let sums = SpanSums::of(&trace, 0, &classes, &numbers, numbers.span);
         let parts = numbers.span_parts(numbers.span);
-        assert_eq!((parts.parts, parts.outside_ns), (numbers.whole, 0));
+        assert_eq!((parts.parts, parts.causes.total_ns()), (numbers.whole, numbers.whole.idle_ns));
         let top = top_kernel(&trace, 0, &classes).unwrap();
         assert_eq!(sums.by_name.first().map(|sum| (sum.name, sum.sum)), Some(top));
         let known = &numbers.communication.by_kind;
@@ -195,7 +187,7 @@ mod tests {
             prop_assert!(told >= alone);
             let parts = numbers.span_parts(window);
             prop_assert_eq!(parts.parts.exposed_comm_ns, alone);
-            prop_assert_eq!(parts.causes.total_ns() + parts.outside_ns, parts.parts.idle_ns);
+            prop_assert_eq!(parts.causes.total_ns(), parts.parts.idle_ns);
         }
     }
 }

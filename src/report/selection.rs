@@ -73,10 +73,7 @@ pub fn selection_parts(span: &SpanParts) -> Vec<SelectionTable> {
     };
     let mut parts: Vec<Vec<String>> = Part::ALL.map(|p| part(p.text(), p.of(&span.parts))).into();
     parts.push(part("Sum", span.parts.span_ns));
-    let mut causes: Vec<Vec<String>> = span.causes.iter().map(|(cause, ns)| cells(Cause::text(cause), ns)).collect();
-    if span.outside_ns > 0 {
-        causes.push(cells("before the first or after the last operation", span.outside_ns));
-    }
+    let causes: Vec<Vec<String>> = span.causes.iter().map(|(cause, ns)| cells(Cause::text(cause), ns)).collect();
     // All parts and causes, however many.
     let whole =
         |topic: Topic, rows: Vec<Vec<String>>| SelectionTable { topic, head: topic.head().to_vec(), rows, hidden: 0 };
@@ -174,17 +171,7 @@ mod tests {
         for cell in tables.iter().flat_map(|table| &table.rows).flatten() {
             assert!(text.contains(cell.as_str()), "{cell}");
         }
-        assert!(text.contains("Compute only      50.0 %  2.000 µs"), "{text}");
+        assert!(text.contains("Compute only       50.0 %  2.000 µs"), "{text}");
         assert_eq!(busy_text(&parts), "50.0 % busy, 50.0 % idle");
-    }
-
-    #[test]
-    fn idle_time_around_the_work_is_told_apart_from_gaps() {
-        let trace = Fixture::new().kernel("gemm", 7, 1_000, 3_000).build();
-        let analysis = analyze(&trace, &Params::default());
-        let tables = selection_parts(&analysis.ranks[0].span_parts(Span::new(0, 4_000)));
-        let causes = &tables[1];
-        assert_eq!(causes.topic, Topic::Causes);
-        assert_eq!(causes.rows, [["before the first or after the last operation", "50.0 %", "2.000 µs"]]);
     }
 }
