@@ -2,7 +2,7 @@
 //!
 //! Times are in axis time, which the same files in the same order give again.
 
-use super::{LaneKey, Panel, RankId, ViewState, Viewport, Workspace};
+use super::{LANE_SCALE, LaneKey, Panel, RankId, ViewState, Viewport, Workspace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -80,15 +80,83 @@ impl SavedView {
     }
 }
 
-/// Lanes of document `doc` whose usual expansion the user reversed, as text, in order.
+/// How the lanes of document `doc` are arranged, as words and a lane: those whose usual expansion the user reversed (no
+/// word), `hide`, `pin`, `order` and `scale` with a factor. Pins and places in the order come in their order.
 pub fn lanes_of(state: &ViewState, doc: usize) -> Vec<String> {
-    let own = state.toggled.iter().filter(|lane| lane.doc() == doc);
-    let mut lanes: Vec<String> = own.map(|lane| lane.to_text()).collect();
+    let own = |lane: &&LaneKey| lane.doc() == doc;
+    let mut lanes: Vec<String> = state.toggled.iter().filter(own).map(|lane| lane.to_text()).collect();
+    lanes.extend(state.lanes.hidden.iter().filter(own).map(|lane| format!("{HIDE} {}", lane.to_text())));
+    let scales = state.lane_scale.iter().filter(|(lane, _)| own(lane));
+    lanes.extend(scales.map(|(lane, scale)| format!("{SCALE} {scale} {}", lane.to_text())));
+    // Sets come in no order of their own.
     lanes.sort_unstable();
+    for (word, list) in [(PIN, &state.lanes.pinned), (ORDER, &state.lanes.order)] {
+        lanes.extend(list.iter().filter(own).map(|lane| format!("{word} {}", lane.to_text())));
+    }
     lanes
 }
 
-/// Reverses the expansion of these lanes of document `doc`; text that names no lane is left out.
+const HIDE: &str = "hide";
+const PIN: &str = "pin";
+const ORDER: &str = "order";
+const SCALE: &str = "scale";
+
+/// Arranges the lanes of document `doc` as [`lanes_of`] told; text that names no lane is left out.
 pub fn restore_lanes(state: &mut ViewState, doc: usize, lanes: &[String]) {
-    state.toggled.extend(lanes.iter().filter_map(|lane| LaneKey::from_text(doc, lane)));
+    for text in lanes {
+        if let Some(lane) = LaneKey::from_text(doc, text) {
+            state.toggled.insert(lane);
+            continue;
+        }
+        let Some((word, rest)) = text.split_once(' ') else { continue };
+        let (factor, rest) = match (word, rest.split_once(' ')) {
+            (SCALE, Some((factor, rest))) => (factor.parse::<f32>().ok(), rest),
+            _ => (None, rest),
+        };
+        let Some(lane) = LaneKey::from_text(doc, rest) else { continue };
+        match (word, factor) {
+            (HIDE, _) => {
+                state.lanes.hidden.insert(lane);
+            }
+            (PIN, _) if lane.can_be_pinned() && !state.lanes.pinned.contains(&lane) => state.lanes.pinned.push(lane),
+            (ORDER, _) if !state.lanes.order.contains(&lane) => state.lanes.order.push(lane),
+            (SCALE, Some(factor)) if factor.is_finite() => {
+                state.lane_scale.insert(lane, factor.clamp(LANE_SCALE.0, LANE_SCALE.1));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{LaneCommand, RankId};
+
+    #[test]
+    fn an_arrangement_comes_back_as_it_was_and_strange_words_are_left_out() {
+        let rank = RankId { doc: 1, rank: 0 };
+        let mut state = ViewState::default();
+        let (compute, copies) = (LaneKey::Compute(rank), LaneKey::Copies(rank));
+        state.toggled.insert(LaneKey::Rank(rank));
+        for command in [
+            LaneCommand::Pin(Some(copies)),
+            LaneCommand::Pin(Some(compute)),
+            LaneCommand::Hide(Some(LaneKey::Idle(rank))),
+            LaneCommand::Order(vec![copies, compute]),
+            LaneCommand::Scale(compute, 2.5),
+        ] {
+            state.arrange(&command);
+        }
+        let mut text = lanes_of(&state, 1);
+        assert!(lanes_of(&state, 0).is_empty());
+        text.extend(
+            ["hide nothing", "scale x rank 0", "pin", "turn compute/0", "scale 2 compute/x", "hide"].map(str::to_owned),
+        );
+        let mut read = ViewState::default();
+        restore_lanes(&mut read, 1, &text);
+        assert_eq!((read.toggled, read.lane_scale), (state.toggled, state.lane_scale));
+        let (read, wanted) = (read.lanes, state.lanes);
+        assert_eq!((read.pinned, read.order, read.hidden), (wanted.pinned, wanted.order, wanted.hidden));
+    }
 }
