@@ -93,7 +93,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, cx, "Back", Command::Back, out);
         entry(ui, cx, "Forward", Command::Forward, out);
     });
-    ui.menu_button("Neighbours", |ui| {
+    ui.menu_button("Selected item", |ui| {
         ui.set_width(WIDTH_PT);
         let neighbours = [
             ("Previous on the row", Kin::Lane, Side::Before),
@@ -108,8 +108,8 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, cx, "Select its span", Command::SelectItsSpan, out);
         entry(ui, cx, "Copy its name", Command::CopyName, out);
         entry(ui, cx, "Copy what is known of it", Command::CopyFacts, out);
+        entry(ui, cx, "Bookmark it, or the view", Command::AddBookmark, out);
     });
-    entry(ui, cx, "Bookmark", Command::AddBookmark, out);
     ui.menu_button("Steps", |ui| {
         ui.set_width(WIDTH_PT);
         entry(ui, cx, "Previous step", Command::PreviousStep, out);
@@ -127,11 +127,14 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         choice(ui, cx.view.legend, "Legend", Command::ToggleLegend, out);
     });
     ui.menu_button("Lanes", |ui| super::lane_menu::show(ui, cx, WIDTH_PT, out));
-    choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
-    let next = format!("Move side panel (now {})", cx.settings.dock.text().to_lowercase());
-    entry(ui, cx, &next, Command::MoveSidePanel, out);
-    choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
     ui.separator();
+    ui.menu_button("Layout", |ui| {
+        ui.set_width(WIDTH_PT);
+        choice(ui, cx.settings.side, "Side panel", Command::ToggleSidePanel, out);
+        let next = format!("Move side panel (now {})", cx.settings.dock.text().to_lowercase());
+        entry(ui, cx, &next, Command::MoveSidePanel, out);
+        choice(ui, cx.settings.details, "Details panel", Command::ToggleDetails, out);
+    });
     ui.menu_button("Panels", |ui| {
         ui.set_width(WIDTH_PT);
         for (panel, text) in PANELS {

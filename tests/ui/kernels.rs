@@ -69,7 +69,7 @@ fn the_scopes_follow_the_view_the_selection_and_the_typical_steps() {
     driven.send(Command::ShowAll);
     assert!(driven.shows(&all), "{all}");
     driven.send(Command::Select(Some(Item::Step(RANK, 4))));
-    driven.click("Selection");
+    driven.click("Selected");
     assert!(driven.shows(&one), "{one}");
     driven.send(Command::Select(None));
     assert!(driven.shows(&all), "without a selection the whole capture is shown");

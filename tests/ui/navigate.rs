@@ -77,7 +77,7 @@ fn the_menu_walks_too() {
     let mut driven = Driven::open();
     driven.send(Command::Reveal(Item::Step(RANK, 2)));
     driven.click("View");
-    driven.harness.get_by_label_contains("Neighbours").click();
+    driven.harness.get_by_label_contains("Selected item").click();
     driven.settle();
     driven.click("Next on the row");
     assert_eq!(driven.window().state().view.selected, Some(Item::Step(RANK, 3)));

@@ -54,7 +54,7 @@ fn escape_that_closes_a_menu_or_leaves_a_field_keeps_the_selection() {
     driven.press(Key::Escape);
     assert!(!driven.shows("Close all") && driven.window().state().view.selected == selected);
     driven.send(Command::ShowPanel(Panel::Ranges));
-    driven.harness.get_by_label("Filter ranges by name").focus();
+    driven.harness.get_by_label("Filter ranges").focus();
     driven.settle();
     driven.press(Key::Escape);
     assert_eq!(driven.window().state().view.selected, selected);

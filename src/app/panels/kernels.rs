@@ -141,7 +141,7 @@ fn controls(ui: &mut Ui, chosen: &Chosen<'_>, selection: Option<Span>, cache: &m
             (Over::Visible, "In view", "Kernels that overlap what the timeline shows", true),
             (
                 Over::Selected,
-                "Selection",
+                "Selected",
                 "Kernels that overlap the span or the item selected on the timeline",
                 selection.is_some(),
             ),
