@@ -67,13 +67,19 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
     }
 }
 
-/// A row for every step.
-fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Rows + 'a {
+/// Name in a narrow column. That steps are estimated is said above the table.
+fn short_name(steps: &Steps, step: &Step) -> String {
+    let number = step.number.filter(|_| steps.estimated);
+    number.map_or_else(|| step.name.clone(), |number| format!("est. {number}"))
+}
+
+/// A row for every step.<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Rows + 'a {
     let current = chosen.step_meant(cx.view, cx.workspace);
     let row = move |at: usize| {
         let Some(step) = steps.steps.get(at) else { return Row::default() };
         Row {
-            name: step.name.clone(),
+            name: short_name(steps, step),
+            full: step.name.clone(),
             number: Some(at as f64),
             cells: cells(step),
             note: Part::ALL
