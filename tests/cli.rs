@@ -276,6 +276,7 @@ fn links_that_cannot_be_read_are_told_before_anything_is_opened() {
     assert!(stderr(&missing).contains("/nowhere/a.sqlite"), "{}", stderr(&missing));
 }
 
+#[cfg(feature = "gui")]
 #[test]
 fn a_picture_that_ends_in_svg_is_a_drawing() {
     let home = tempfile::tempdir().unwrap();

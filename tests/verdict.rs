@@ -117,6 +117,19 @@ fn reading_scalars_in_each_step_is_found() {
 }
 
 #[test]
+fn large_messages_that_move_slowly_are_found_and_come_next() {
+    for large_message_gbps in [12.0, 8.0, 4.0] {
+        let cfg = JobConfig { large_message_gbps, ..preset("slow-protocol").unwrap() };
+        let diagnosis = diagnose(&cfg);
+        let found = diagnosis.findings.iter().find(|f| f.rule == Rule::LowBandwidth);
+        let found = found.unwrap();
+        assert_eq!(found.severity == Severity::Warning, found.share >= 0.1, "{large_message_gbps}: {}", found.share);
+        let verdict = diagnosis.verdict.unwrap();
+        assert_eq!((verdict.area, verdict.next), (Area::Communication, Rule::LowBandwidth), "{large_message_gbps}");
+    }
+}
+
+#[test]
 fn kernels_slower_beside_communication_are_found() {
     for contention_factor in [1.2, 1.33, 1.6] {
         let cfg = JobConfig { contention_factor, ..named("contention") };

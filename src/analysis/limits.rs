@@ -2,7 +2,7 @@
 
 use super::RankAnalysis;
 use crate::record::flags;
-use crate::trace::{NameId, OpKind, Trace};
+use crate::trace::{OpKind, Process, Trace};
 use serde::Serialize;
 
 /// A question that a capture leaves open.
@@ -13,7 +13,7 @@ pub enum Limit {
     NoGpuWork,
     /// Kernels were launched, and none was recorded.
     NoKernels,
-    /// Kernels without names: communication looks like compute.
+    /// Kernels without names, at least one in a hundred: communication looks like compute.
     NoKernelNames,
     /// GPU operations whose times make no sense were left out.
     LostOperations,
@@ -43,12 +43,11 @@ impl Limit {
         match self {
             Self::NoGpuWork => "No GPU work was recorded: compute, communication, copies and idle time are unknown.",
             Self::NoKernels => {
-                "No kernels were recorded although the program launched some: compute, communication and idle time are \
+                "No kernels were recorded although the program, or one of its processes, launched some: compute, communication and idle time are \
                  unknown, and the numbers below count copies only."
             }
             Self::NoKernelNames => {
-                "The kernels have no names: communication cannot be told from compute, so both, and what is exposed, are \
-                 unknown."
+                "Kernels have no names: communication cannot be told from compute, so both, and what is exposed, are unknown."
             }
             Self::LostOperations => {
                 "GPU operations whose times make no sense were left out: time in which they ran looks idle or exposed."
@@ -148,17 +147,24 @@ impl Limit {
 /// Share of all GPU operations from which lost ones spoil the numbers.
 const LOST_SHARE: f64 = 0.01;
 
-/// True when there is GPU work and no kernel, although calls launched some (or no calls tell whether any did).
+/// Share of the kernels from which nameless ones spoil the numbers.
+const NAMELESS_SHARE: f64 = 0.01;
+
+/// True when a process did GPU work and ran no kernel, although its calls launched some (or no calls tell whether any
+/// did).
 fn lacks_kernels(trace: &Trace) -> bool {
     let is_work = |kind: &OpKind| matches!(kind, OpKind::Kernel | OpKind::Graph);
-    if trace.ranks.is_empty() || trace.ranks.iter().any(|rank| rank.ops.kind.iter().any(is_work)) {
-        return false;
-    }
-    let launches = |name: NameId| trace.name(name).contains("Launch");
-    trace.api_calls() == 0 || trace.processes.iter().any(|process| process.api.name.iter().any(|name| launches(*name)))
+    let lacks = |process: usize| {
+        let mut ranks = trace.ranks.iter().filter(|rank| rank.process == process).peekable();
+        let worked = ranks.peek().is_some();
+        worked && !ranks.any(|rank| rank.ops.kind.iter().any(is_work))
+    };
+    let launched = |process: &Process| process.api.name.iter().any(|name| trace.name(*name).contains("Launch"));
+    let told = trace.processes.iter().enumerate();
+    told.filter(|(at, _)| lacks(*at)).any(|(_, process)| process.api.is_empty() || launched(process))
 }
 
-/// True when at least half of the kernels have no name.
+/// True when many kernels have no name.
 fn lacks_names(trace: &Trace) -> bool {
     let (mut kernels, mut unnamed) = (0_u64, 0_u64);
     for rank in &trace.ranks {
@@ -167,7 +173,7 @@ fn lacks_names(trace: &Trace) -> bool {
             unnamed += u64::from(trace.op_short_name(*name).is_empty() && trace.op_full_name(*name).is_empty());
         }
     }
-    unnamed * 2 >= kernels.max(1)
+    unnamed > 0 && unnamed as f64 >= NAMELESS_SHARE * kernels as f64
 }
 
 /// True when so many operations were left out that sums are off.

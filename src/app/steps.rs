@@ -73,7 +73,8 @@ fn short_name(steps: &Steps, step: &Step) -> String {
     number.map_or_else(|| step.name.clone(), |number| format!("est. {number}"))
 }
 
-/// A row for every step.<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Rows + 'a {
+/// A row for every step.
+fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Rows + 'a {
     let current = chosen.step_meant(cx.view, cx.workspace);
     let row = move |at: usize| {
         let Some(step) = steps.steps.get(at) else { return Row::default() };

@@ -144,6 +144,7 @@ impl Rule {
             self,
             Self::ExposedCommunication
                 | Self::GradientsNotOverlapped
+                | Self::LargeTail
                 | Self::LaunchBound
                 | Self::DeviceWait
                 | Self::SlowSteps
