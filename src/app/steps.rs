@@ -89,7 +89,6 @@ fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Ro
             action: format!("Show {}", step.name),
             swatch: Some(step_color(step, cx.palette)),
             selected: current == Some(at),
-            ..Row::default()
         }
     };
     Placed::new(steps.steps.len(), row, |at| steps.steps.get(at).map(|step| step.window))
