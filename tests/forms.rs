@@ -344,6 +344,23 @@ fn a_condition_on_what_a_damaged_capture_does_not_tell_is_an_error_and_there_is_
 }
 
 #[test]
+fn what_is_missing_of_one_rank_leaves_the_verdict_on_another() {
+    let folder = TempDir::new().unwrap();
+    stepscope(folder.path())
+        .args(["demo", "--scenario", "one-file", "--steps", "4", "--set", "layers=2", "-o", "job"])
+        .assert()
+        .success();
+    let export = folder.path().join("job/job.sqlite");
+    alter(&export, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 1");
+    let ranks = json(&folder, &export);
+    let verdicts: Vec<bool> = ranks["ranks"].as_array().unwrap().iter().map(|rank| rank["verdict"].is_null()).collect();
+    assert_eq!(verdicts, [false, true]);
+    let output = report(&folder, &export, &["--fail-if", "exposed > 99%"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("rank 1") && !stderr(&output).contains("rank 0"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_help_lists_every_metric() {
     let folder = TempDir::new().unwrap();
     let output = stepscope(folder.path()).args(["report", "--help"]).output().unwrap();

@@ -2,7 +2,7 @@
 
 use super::RankAnalysis;
 use crate::record::flags;
-use crate::trace::{OpKind, Process, Trace};
+use crate::trace::{OpKind, OpNameId, Rank, Trace};
 use serde::Serialize;
 
 /// A question that a capture leaves open.
@@ -95,11 +95,11 @@ impl Limit {
         }
     }
 
-    /// The gravest of what makes numbers of `trace` wrong; `None` when they can be trusted.
-    pub(super) fn doubt(trace: &Trace) -> Option<Self> {
+    /// The gravest of what makes numbers of `rank` wrong; `None` when they can be trusted.
+    pub(super) fn doubt(trace: &Trace, rank: &Rank) -> Option<Self> {
         let checks = [
-            (Self::NoKernels, lacks_kernels(trace)),
-            (Self::NoKernelNames, lacks_names(trace)),
+            (Self::NoKernels, lacks_kernels(trace, rank)),
+            (Self::NoKernelNames, lacks_names(trace, rank)),
             (Self::LostOperations, lost_many(trace)),
             (Self::NoApiCalls, trace.api_calls() == 0),
         ];
@@ -127,8 +127,8 @@ impl Limit {
         let unlaunched = ops().any(|ops| (0..ops.len()).any(|op| ops.launch_of(op).is_none()));
         let checks = [
             (Self::NoGpuWork, !has_gpu_work),
-            (Self::NoKernels, lacks_kernels(trace)),
-            (Self::NoKernelNames, lacks_names(trace)),
+            (Self::NoKernels, trace.ranks.iter().any(|rank| lacks_kernels(trace, rank))),
+            (Self::NoKernelNames, trace.ranks.iter().any(|rank| lacks_names(trace, rank))),
             (Self::LostOperations, lost_many(trace)),
             (Self::NoApiCalls, !has_calls),
             (Self::NoNvtx, !has_ranges),
@@ -150,28 +150,26 @@ const LOST_SHARE: f64 = 0.01;
 /// Share of the kernels from which nameless ones spoil the numbers.
 const NAMELESS_SHARE: f64 = 0.01;
 
-/// True when a process did GPU work and ran no kernel, although its calls launched some (or no calls tell whether any
-/// did).
-fn lacks_kernels(trace: &Trace) -> bool {
+/// True when the process of `rank` did GPU work and ran no kernel on any card, although its calls launched some (or no
+/// calls tell whether any did).
+fn lacks_kernels(trace: &Trace, rank: &Rank) -> bool {
     let is_work = |kind: &OpKind| matches!(kind, OpKind::Kernel | OpKind::Graph);
-    let lacks = |process: usize| {
-        let mut ranks = trace.ranks.iter().filter(|rank| rank.process == process).peekable();
-        let worked = ranks.peek().is_some();
-        worked && !ranks.any(|rank| rank.ops.kind.iter().any(is_work))
-    };
-    let launched = |process: &Process| process.api.name.iter().any(|name| trace.name(*name).contains("Launch"));
-    let told = trace.processes.iter().enumerate();
-    told.filter(|(at, _)| lacks(*at)).any(|(_, process)| process.api.is_empty() || launched(process))
+    let mut own = trace.ranks.iter().filter(|other| other.process == rank.process);
+    if own.any(|rank| rank.ops.kind.iter().any(is_work)) {
+        return false;
+    }
+    trace.processes.get(rank.process).is_none_or(|process| {
+        process.api.is_empty() || process.api.name.iter().any(|name| trace.name(*name).contains("Launch"))
+    })
 }
 
-/// True when many kernels have no name.
-fn lacks_names(trace: &Trace) -> bool {
+/// True when many kernels of `rank` have no name.
+fn lacks_names(trace: &Trace, rank: &Rank) -> bool {
+    let nameless = |name: OpNameId| trace.op_short_name(name).is_empty() && trace.op_full_name(name).is_empty();
     let (mut kernels, mut unnamed) = (0_u64, 0_u64);
-    for rank in &trace.ranks {
-        for (name, _) in rank.ops.name.iter().zip(&rank.ops.kind).filter(|(_, kind)| **kind == OpKind::Kernel) {
-            kernels += 1;
-            unnamed += u64::from(trace.op_short_name(*name).is_empty() && trace.op_full_name(*name).is_empty());
-        }
+    for (name, _) in rank.ops.name.iter().zip(&rank.ops.kind).filter(|(_, kind)| **kind == OpKind::Kernel) {
+        kernels += 1;
+        unnamed += u64::from(nameless(*name));
     }
     unnamed > 0 && unnamed as f64 >= NAMELESS_SHARE * kernels as f64
 }

@@ -232,7 +232,7 @@ impl Diagnosis {
     /// # Panics
     /// When the trace has no such rank.
     pub fn of(trace: &Trace, rank: usize, classes: &Classes, numbers: &RankAnalysis, params: &Params) -> Self {
-        let (doubt, limits) = (Limit::doubt(trace), params.thresholds);
+        let (doubt, limits) = (Limit::doubt(trace, &trace.ranks[rank]), params.thresholds);
         let scope = Scope::of(numbers).filter(|_| !doubt.is_some_and(Limit::spoils_parts));
         let Some(scope) = scope else { return Self { doubt, limits, ..Self::default() } };
         let process = trace.ranks[rank].process;
