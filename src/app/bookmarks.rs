@@ -1,6 +1,6 @@
 //! The bookmarks of all files that ever had any, each file known by what it holds and not by where it lies.
 
-use crate::trace::Trace;
+use super::fingerprint::fingerprint;
 use crate::view::bookmark::{MOST, NOTE_CHARS};
 use crate::view::{Bookmark, Workspace};
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,6 @@ const FILES: usize = 1_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bookmarks(BTreeMap<String, Vec<Bookmark>>);
-
-/// What tells a file from others: its name, size, and the wall clock and span of what it recorded. A copy elsewhere is the
-/// same file; one recorded anew is not.
-pub fn fingerprint(trace: &Trace) -> String {
-    let source = &trace.source;
-    let name = super::state::file_name(&source.path);
-    let known = |ns: Option<i64>| ns.map_or_else(|| "-".to_owned(), |ns| ns.to_string());
-    let span = trace.span.unwrap_or_default();
-    format!("{name}|{}|{}|{}..{}", source.bytes, known(source.utc_epoch_ns), span.start_ns, span.end_ns)
-}
 
 impl Bookmarks {
     /// Reads what [`Bookmarks::to_text`] wrote; nothing of a text that cannot be read.

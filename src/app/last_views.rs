@@ -1,8 +1,8 @@
 //! How the files that were open last were looked at, so that they open as they were left.
 //!
-//! A file is known by its name, its size and the start of its session, wherever it lies.
+//! A file is known by its fingerprint, wherever it lies.
 
-use crate::trace::Trace;
+use super::fingerprint::fingerprint;
 use crate::view::{SavedView, ViewState, Workspace, lanes_of, restore_lanes};
 use serde::{Deserialize, Serialize};
 
@@ -11,30 +11,11 @@ pub const MOST_FILES: usize = 200;
 /// Version of the form that views are kept in.
 pub const VERSION: u64 = 1;
 
-/// What a file is known by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
-    /// Its name without its folder.
-    pub name: String,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// Wall clock at the session's start, in nanoseconds since 1970, when the file tells it.
-    pub session_start_ns: Option<i64>,
-}
-
-impl Fingerprint {
-    /// What the file behind `trace` is known by.
-    pub fn of(trace: &Trace) -> Self {
-        let source = &trace.source;
-        Self { name: super::file_name(&source.path), bytes: source.bytes, session_start_ns: source.utc_epoch_ns }
-    }
-}
-
 /// How a file was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LastView {
-    /// The file.
-    pub file: Fingerprint,
+    /// What the file is known by.
+    pub file: String,
     /// The view; its times count from the file's first event.
     pub view: SavedView,
     /// Lanes that were expanded or collapsed.
@@ -74,7 +55,7 @@ impl LastViews {
     /// Remembers how every open file is looked at.
     pub fn note(&mut self, workspace: &Workspace, state: &ViewState) {
         for (at, doc) in workspace.docs.iter().enumerate().rev() {
-            let file = Fingerprint::of(&doc.trace);
+            let file = fingerprint(&doc.trace);
             let own_rank = state.rank.filter(|rank| rank.doc == at).map(|rank| rank.rank);
             let view = SavedView { file: None, rank: own_rank, ..SavedView::of(state) };
             let view = view.shifted(first_event_ns(workspace, at).saturating_neg());
@@ -86,7 +67,7 @@ impl LastViews {
 
     /// Forgets the open files.
     pub fn forget(&mut self, workspace: &Workspace) {
-        let open: Vec<Fingerprint> = workspace.docs.iter().map(|doc| Fingerprint::of(&doc.trace)).collect();
+        let open: Vec<String> = workspace.docs.iter().map(|doc| fingerprint(&doc.trace)).collect();
         self.0.retain(|known| !open.contains(&known.file));
     }
 
@@ -95,7 +76,7 @@ impl LastViews {
     pub fn restore(&self, workspace: &Workspace, state: &mut ViewState) -> bool {
         let mut restored = false;
         for (at, doc) in workspace.docs.iter().enumerate() {
-            let file = Fingerprint::of(&doc.trace);
+            let file = fingerprint(&doc.trace);
             let Some(known) = self.0.iter().find(|known| known.file == file) else { continue };
             restore_lanes(state, at, &known.lanes);
             if !restored {
@@ -169,7 +150,7 @@ mod tests {
         left.apply(&Command::Show(Span::new(5_000, 55_000)), &both);
         let mut views = LastViews::default();
         views.note(&both, &left);
-        views.0.retain(|known| known.file.name == "rank1.sqlite");
+        views.0.retain(|known| known.file.starts_with("rank1.sqlite|"));
         let mut second = workspace(&["/a/rank0.sqlite", "/a/rank1.sqlite"]);
         second.docs.remove(0);
         second.docs[0].offset_ns = -100;
@@ -195,8 +176,7 @@ mod tests {
 
     #[test]
     fn views_that_are_not_understood_are_left_out_and_other_text_is_none() {
-        let text =
-            r#"{"version":1,"views":[{"file":7},{"file":{"name":"a","bytes":1,"session_start_ns":null},"view":{}}]}"#;
+        let text = r#"{"version":1,"views":[{"file":7},{"file":"a","view":{}}]}"#;
         assert_eq!(LastViews::from_text(text).unwrap().len(), 1);
         for other in ["", "[]", r#"{"version":2,"views":[]}"#, r#"{"views":[]}"#] {
             assert_eq!(LastViews::from_text(other), None, "{other}");

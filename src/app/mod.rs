@@ -18,6 +18,7 @@ mod details;
 mod dialogs;
 mod facts;
 mod fetch;
+mod fingerprint;
 mod frame;
 pub mod icon;
 mod icons;
