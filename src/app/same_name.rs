@@ -1,12 +1,12 @@
 //! In the details panel: how long everything of the selected item's name took, and the way to the extremes.
 
 use super::cx::{Cx, pair};
-use super::still_plot::{YAxis, bound_to_bars, still_plot};
+use super::still_plot::{self, YAxis};
 use crate::analysis::NameStats;
 use crate::format;
 use crate::view::{Command, Item, Kin, SameName, Side};
 use egui::{RichText, Role, Ui, WidgetInfo};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark};
+use egui_plot::Bar;
 
 /// Height of the histogram in points.
 const HEIGHT_PT: f32 = 76.0;
@@ -80,26 +80,7 @@ fn histogram(ui: &mut Ui, cx: &Cx<'_>, stats: &NameStats, own_ns: i64) {
     });
     let bars: Vec<Bar> = bars.collect();
     let edges: Vec<String> = bins.iter().map(|bin| format::duration(bin.from_ns)).collect();
-    let every = bins.len().div_ceil(3).max(1);
-    let hints = AxisHints::new_x().formatter(move |mark, _| {
-        let at = mark.value.round();
-        // A label under the last bars would be cut by the edge of the panel.
-        let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
-        edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
-    });
-    let response = still_plot("durations of this name", palette, axis, |value| format::count(value.round() as u64))
-        .height(HEIGHT_PT)
-        .show_axes([true, true])
-        .custom_x_axes(vec![hints])
-        .x_grid_spacer(move |_| {
-            let marks = (every / 2..64).step_by(every);
-            marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
-        })
-        .show(ui, |plot| {
-            bound_to_bars(plot, bins.len(), axis);
-            plot.bar_chart(BarChart::new("durations", bars).allow_hover(false));
-            plot.pointer_coordinate()
-        });
+    let response = still_plot::histogram(ui, palette, "durations of this name", (bars, edges), (axis, 3, HEIGHT_PT));
     let summary = format!(
         "Durations of this name: {} from {} to {}, the selected one {}",
         format::count(stats.count),

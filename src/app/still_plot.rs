@@ -1,8 +1,10 @@
 //! A plot that stands still: the timeline moves the view, so a plot neither pans nor zooms, and always shows all it has.
 
+use crate::format;
 use crate::timeline::color::Palette;
 use crate::timeline::ruler;
-use egui_plot::{AxisHints, GridMark, Plot, PlotBounds, PlotUi};
+use egui::Ui;
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, Plot, PlotBounds, PlotPoint, PlotResponse, PlotUi};
 
 /// Room for the labels of the y axis, in points.
 const AXIS_PT: f32 = 52.0;
@@ -52,6 +54,38 @@ pub fn bound(plot: &mut PlotUi<'_>, [from, to]: [f64; 2], axis: YAxis) {
 /// Shows so many bars, one at each whole number.
 pub fn bound_to_bars(plot: &mut PlotUi<'_>, bars: usize, axis: YAxis) {
     bound(plot, [-0.6, bars as f64 - 0.4], axis);
+}
+
+/// A bar for each bin, a few of them named by where they begin: the histogram of durations `name`. The result is what
+/// the plot answers, with the pointer's place on it.
+pub fn histogram(
+    ui: &mut Ui,
+    palette: &Palette,
+    name: &str,
+    (bars, edges): (Vec<Bar>, Vec<String>),
+    (axis, labels, height_pt): (YAxis, usize, f32),
+) -> PlotResponse<Option<PlotPoint>> {
+    let count = edges.len();
+    let every = count.div_ceil(labels).max(1);
+    let hints = AxisHints::new_x().formatter(move |mark, _| {
+        let at = mark.value.round();
+        // A label under the last bars would be cut by the edge of the panel.
+        let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
+        edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
+    });
+    still_plot(name, palette, axis, |value| format::count(value.round() as u64))
+        .height(height_pt)
+        .show_axes([true, true])
+        .custom_x_axes(vec![hints])
+        .x_grid_spacer(move |_| {
+            let marks = (every / 2..64).step_by(every);
+            marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
+        })
+        .show(ui, |plot| {
+            bound_to_bars(plot, count, axis);
+            plot.bar_chart(BarChart::new(name.to_owned(), bars).allow_hover(false));
+            plot.pointer_coordinate()
+        })
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Plots of latency, queue depth and the histogram. They stand still: the timeline moves the view.
 
 use crate::analysis::{HistogramBin, LaunchPoint};
-use crate::app::still_plot::{YAxis, bound, bound_to_bars, still_plot};
+use crate::app::still_plot::{self, YAxis, bound, still_plot};
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::trace::Trace;
 use crate::units::Span;
 use egui::{Color32, Role, Ui, WidgetInfo};
-use egui_plot::{AxisHints, Bar, BarChart, GridMark, Line, Plot, PlotPoint, PlotPoints};
+use egui_plot::{Bar, Line, Plot, PlotPoint, PlotPoints};
 
 const HEIGHT_PT: f32 = 92.0;
 const LATENCY: &str = "Latency in view";
@@ -87,26 +87,7 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
     let axis = YAxis::up_to(top, 3.0);
     let edges: Vec<String> = bins.iter().map(|bin| format::duration(bin.from_ns)).collect();
     let bars = bins.iter().enumerate().map(|(at, bin)| bar(at, bin.count as f64, palette.accent)).collect();
-    let every = bins.len().div_ceil(4).max(1);
-    let hints = AxisHints::new_x().formatter(move |mark, _| {
-        let at = mark.value.round();
-        // A label under the last bars would be cut by the edge of the panel.
-        let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
-        edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
-    });
-    let response = still_plot("latency histogram", palette, axis, |value| format::count(value.round() as u64))
-        .height(HEIGHT_PT)
-        .show_axes([true, true])
-        .custom_x_axes(vec![hints])
-        .x_grid_spacer(move |_| {
-            let marks = (every / 2..64).step_by(every);
-            marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
-        })
-        .show(ui, |plot| {
-            bound_to_bars(plot, bins.len(), axis);
-            plot.bar_chart(BarChart::new("launches", bars).allow_hover(false));
-            plot.pointer_coordinate()
-        });
+    let response = still_plot::histogram(ui, palette, "latency histogram", (bars, edges), (axis, 4, HEIGHT_PT));
     let summary = format!("Histogram of latencies, {}", format::counted(bins.len() as u64, "bin", "bins"));
     response.response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &summary));
     let at = response.inner.map(|pointer| pointer.x.round()).filter(|at| *at >= 0.0);
