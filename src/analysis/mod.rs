@@ -9,6 +9,7 @@ mod condition;
 mod counter;
 mod coverage;
 mod findings;
+mod gallop;
 mod guide;
 mod idle;
 mod intervals;

@@ -1,5 +1,6 @@
 //! A value over time that changes in steps.
 
+use crate::analysis::gallop::gallop;
 use crate::units::Span;
 
 /// Points summed up in one block.
@@ -154,27 +155,13 @@ impl StepSeries {
         (Some(stat), last)
     }
 
-    /// Number of points at or before `at_ns`, of which `from` certainly is one: gallops, then bisects.
+    /// Number of points at or before `at_ns`, of which `from` usually is one.
     fn after(&self, at_ns: i64, from: usize) -> usize {
-        let before = |at: usize| self.at_ns.get(at).is_some_and(|start| *start <= at_ns);
-        let (mut low, mut step) = (from, 1);
-        if !before(from) {
-            return self.at_ns.partition_point(|start| *start <= at_ns);
+        let is_before = |start: i64| start <= at_ns;
+        match self.at_ns.get(from) {
+            Some(start) if is_before(*start) => gallop(&self.at_ns, from, is_before),
+            _ => self.at_ns.partition_point(|start| is_before(*start)),
         }
-        while before(low + step) {
-            low += step;
-            step *= 2;
-        }
-        let (mut low, mut high) = (low + 1, (low + step).min(self.at_ns.len()));
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if before(middle) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
     }
 
     /// The last point before `at_ns`.

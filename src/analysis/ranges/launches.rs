@@ -6,6 +6,7 @@
 //!
 //! Cost: 36 bytes a launching call, while ranges are projected.
 
+use crate::analysis::gallop::gallop;
 use crate::units::Span;
 
 /// Entries that one entry of the next level sums up.
@@ -152,23 +153,6 @@ impl Query<'_> {
         }
         work
     }
-}
-
-/// First place at or after `from` for which `before` does not hold; it must hold for a run from there on. Costs the
-/// logarithm of the distance.
-fn gallop(column: &[i64], from: usize, before: impl Fn(i64) -> bool) -> usize {
-    let mut step = 1;
-    let mut low = from;
-    while let Some(value) = column.get(low + step - 1) {
-        if !before(*value) {
-            break;
-        }
-        low += step;
-        step *= 2;
-    }
-    let high = (low + step - 1).min(column.len());
-    let rest = column.get(low..high).unwrap_or(&[]);
-    low + rest.partition_point(|value| before(*value))
 }
 
 #[cfg(test)]
