@@ -15,6 +15,7 @@
 //! | [`experiment`] | what the user says of the run; FLOPs and peaks | `units` |
 //! | [`record`] | how to record: the nsys command, its options, code for the loop | `format` |
 //! | [`analysis`] | pure functions from a trace to numbers | `trace`, `experiment`, `record` |
+//! | [`job`] | several ranks of one job: clock, matched collectives, waits, stragglers | `analysis`, `trace` |
 //! | [`settings`] | the settings file: reads and writes it | `analysis`, `experiment` |
 //! | [`stats`] | summary tables with NVIDIA's names and meanings | `trace`, `analysis` |
 //! | [`report`] | numbers to text, JSON and documents; no arithmetic | `analysis`, `stats`, `format` |
@@ -30,6 +31,7 @@ pub mod analysis;
 pub mod cli;
 pub mod experiment;
 pub mod format;
+pub mod job;
 pub mod nsys;
 pub mod record;
 pub mod report;

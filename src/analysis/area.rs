@@ -1,9 +1,9 @@
 //! What time goes to, and what a finding is about: the words, the same on screen, in text and in reports.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What time of a step goes to, or what a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
     /// Kernels compute, overlapped communication included. Not a loss.

@@ -1,13 +1,14 @@
 //! Why a GPU was idle: the causes and their sums.
 
 use super::means;
-use serde::Serialize;
-use serde::Serializer;
+use serde::de::Deserializer;
 use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// Why nothing ran on the GPU during a nanosecond.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The training loop waited for its next batch.
@@ -213,6 +214,17 @@ impl Serialize for Causes {
             map.serialize_entry(cause.key(), &self.of(cause))?;
         }
         map.end()
+    }
+}
+
+/// What [`Serialize`] writes; causes that are left out are 0.
+impl<'de> Deserialize<'de> for Causes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut causes = Self::default();
+        for (cause, ns) in BTreeMap::<Cause, i64>::deserialize(deserializer)? {
+            causes.add(cause, ns);
+        }
+        Ok(causes)
     }
 }
 

@@ -44,8 +44,8 @@ pub use call_kind::CallKind;
 pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use comm::{
-    Algorithm, Bandwidth, CollectiveSum, CommSums, Communication, Contention, ExposedSpan, Message, Outlier,
-    OutlierReason, Protocol, Sizes, Variant, VariantSum,
+    Algorithm, Bandwidth, CollectiveSum, CommKernel, CommSums, Communication, Communicator, Contention, ExposedSpan,
+    Message, Outlier, OutlierReason, Protocol, Sizes, Variant, VariantSum, bus_gb_per_s,
 };
 pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use counter::{Column, Counter, CounterKind, Direction, Stat, StepSeries, Unit, counters_of};
@@ -63,7 +63,7 @@ pub use limits::Limit;
 pub use mfu::{Compared, Doubt, Loss, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
-pub use partition::Partition;
+pub use partition::{Partition, median_of};
 pub use pipeline::{Bubble, Pipeline};
 pub use places::Place;
 pub use ranges::{
@@ -79,7 +79,7 @@ pub use steps::{Step, StepEdge, StepOptions, Steps, TypicalStep};
 pub use summary::{Groups, Summary, total};
 pub use thresholds::Thresholds;
 pub use top::top_kernel;
-pub use verdict::{Losses, Verdict};
+pub use verdict::{HOST_CAUSES, Losses, Verdict};
 
 use crate::experiment::Experiment;
 use crate::trace::Trace;

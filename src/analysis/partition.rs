@@ -2,10 +2,10 @@
 
 use super::{Coverage, means};
 use crate::units::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The five parts of a window, in nanoseconds. They sum to `span_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Partition {
     /// Length of the window.
     pub span_ns: i64,
@@ -101,7 +101,7 @@ impl Partition {
 }
 
 /// The middle value; of an even number the mean of the middle two, rounded down. `None` of nothing.
-pub(super) fn median_of(mut values: Vec<i64>) -> Option<i64> {
+pub fn median_of(mut values: Vec<i64>) -> Option<i64> {
     values.sort_unstable();
     let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
     Some(low + (high - low) / 2)

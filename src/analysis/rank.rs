@@ -51,7 +51,7 @@ pub struct RankAnalysis {
 }
 
 /// How many operations of each sort a rank ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     /// Kernels of every class.
     pub kernels: u64,

@@ -10,7 +10,7 @@ use super::step_names::{Family, families};
 use super::{Causes, Idle, Partition, RankAnalysis, period};
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How steps are found.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ pub struct StepOptions {
 }
 
 /// Why a step is not counted as typical.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepEdge {
     /// First step, more than 1.5 times the median.
@@ -58,7 +58,7 @@ pub struct Step {
 }
 
 /// Means over the typical steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TypicalStep {
     /// Steps counted.
     pub count: u64,

@@ -53,6 +53,13 @@ pub(super) fn bus_factor(kind: Collective, ranks: Option<u32>) -> Option<f64> {
     }
 }
 
+/// Bus bandwidth in gigabytes per second of a collective that moved `bytes` (as one rank states them) in `len_ns`;
+/// `None` when the size, the time or a number of ranks that it needs is not known.
+pub fn bus_gb_per_s(kind: Collective, ranks: Option<u32>, bytes: u64, len_ns: i64) -> Option<f64> {
+    let factor = bus_factor(kind, ranks).filter(|_| len_ns > 0 && bytes > 0)?;
+    Some(size_bytes(kind, ranks, bytes)? / len_ns as f64 * factor)
+}
+
 /// Bytes of the whole buffer, from those that one rank states.
 pub(super) fn size_bytes(kind: Collective, ranks: Option<u32>, bytes: u64) -> Option<f64> {
     match kind {

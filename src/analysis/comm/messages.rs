@@ -12,6 +12,7 @@
 //! Cost: one sweep over the ranges of each thread that launched communication.
 
 use super::super::Collective;
+use super::Communicator;
 use crate::trace::{CommCall, Thread, Trace};
 use crate::units::Span;
 use serde::Serialize;
@@ -135,11 +136,22 @@ struct Unit {
     closing: bool,
 }
 
-/// Number of ranks of each communicator that was made during the capture, in any process of the file.
-pub(super) fn communicator_sizes(trace: &Trace) -> BTreeMap<u64, u32> {
-    let calls = trace.threads.iter().flat_map(|thread| &thread.nvtx.comm_calls);
-    let size = |call: &CommCall| Some((call.communicator?, u32::try_from(call.ranks?).ok().filter(|n| *n > 0)?));
-    calls.filter_map(|(_, call)| size(call)).collect()
+/// What calls tell of communicators: their sizes, whichever process says so, and the own rank of `process` in each.
+pub(super) fn communicators(trace: &Trace, process: Option<usize>) -> BTreeMap<u64, Communicator> {
+    let mut known: BTreeMap<u64, Communicator> = BTreeMap::new();
+    for thread in &trace.threads {
+        for (_, call) in &thread.nvtx.comm_calls {
+            let Some(id) = call.communicator else { continue };
+            let ranks = call.ranks.and_then(|ranks| u32::try_from(ranks).ok()).filter(|ranks| *ranks > 0);
+            let own = call.rank.filter(|_| Some(thread.process) == process && ranks.is_some());
+            if ranks.is_some() {
+                let entry = known.entry(id).or_default();
+                entry.ranks = ranks.or(entry.ranks);
+                entry.own_rank = own.and_then(|rank| u32::try_from(rank).ok()).or(entry.own_rank);
+            }
+        }
+    }
+    known
 }
 
 /// Joins the communication kernels of a rank, given as (operation, collective), to their calls.

@@ -4,7 +4,7 @@
 //! other ranks cannot be told from one rank.
 //!
 //! Cost: a few passes over the communication kernels and one over the NVTX ranges of the threads that launched them;
-//! kept are the lists (at most [`LISTED`] entries each) and 48 bytes for each kernel whose size is known.
+//! kept are the lists (at most [`LISTED`] entries each), 16 bytes for each kernel and 48 more where its size is known.
 
 mod bandwidth;
 mod messages;
@@ -14,7 +14,7 @@ mod sums;
 mod tests;
 mod variant;
 
-pub use bandwidth::{Bandwidth, Contention};
+pub use bandwidth::{Bandwidth, Contention, bus_gb_per_s};
 pub use messages::{Message, Sizes};
 pub use outliers::{Outlier, OutlierReason};
 pub use sums::{CollectiveSum, CommSums, VariantSum};
@@ -23,6 +23,7 @@ pub use variant::{Algorithm, Protocol, Variant};
 use super::{Class, Classes, Collective, Coverage, Params};
 use crate::trace::{OpTable, Trace};
 use crate::units::Span;
+use std::collections::BTreeMap;
 use sums::grouped;
 
 /// Entries of a list at most.
@@ -51,6 +52,30 @@ pub struct Communication {
     pub sizes: Option<Sizes>,
     /// What each kernel moved, as (operation, message) sorted by operation, where known.
     pub messages: Vec<(u32, Message)>,
+    /// Every communication kernel, in order of time.
+    pub kernels: Vec<CommKernel>,
+    /// What calls tell of the communicators of the process, by their number.
+    pub communicators: BTreeMap<u64, Communicator>,
+}
+
+/// A communication kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommKernel {
+    /// The operation.
+    pub op: u32,
+    /// What it did, as its name or its calls tell.
+    pub kind: Collective,
+    /// Of its duration: without any compute kernel on the device.
+    pub exposed_ns: i64,
+}
+
+/// What is known of a communicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Communicator {
+    /// Its ranks.
+    pub ranks: Option<u32>,
+    /// The number of this process's rank in it.
+    pub own_rank: Option<u32>,
 }
 
 /// Communication while no compute kernel ran.
@@ -85,6 +110,10 @@ struct CommOp {
 type Alike = (Collective, Option<(u64, Option<u64>)>, Option<(u32, u16)>);
 
 impl CommOp {
+    const fn kernel(&self) -> CommKernel {
+        CommKernel { op: self.op, kind: self.kind, exposed_ns: self.exposed_ns }
+    }
+
     const fn overlapped_ns(&self) -> i64 {
         self.len_ns.saturating_sub(self.exposed_ns)
     }
@@ -121,11 +150,12 @@ impl Communication {
             return Self::default();
         }
         let found = messages::messages(trace, rank, &kernels);
-        let sizes = messages::communicator_sizes(trace);
+        let known = messages::communicators(trace, trace.ranks.get(rank).map(|rank| rank.process));
+        let size = |id: &u64| known.get(id).and_then(|known| known.ranks);
         let mut ops = comm_ops(trace, table, &kernels, exposed, &found);
         for op in &mut ops {
             let communicator = op.message.and_then(|message| message.communicator);
-            op.ranks = communicator.and_then(|id| sizes.get(&id).copied()).or(ranks);
+            op.ranks = communicator.as_ref().and_then(size).or(ranks);
         }
         let mut outliers = outliers::mark(&mut ops, limits);
         let (outlier_count, exposed_spans) = (outliers.len() as u64, exposed.spans().len() as u64);
@@ -134,7 +164,7 @@ impl Communication {
         Self {
             by_kind: grouped(&ops, limits, |op| Some(op.kind)),
             by_stream: grouped(&ops, limits, |op| Some(usize::from(op.stream))),
-            communicator_ranks: by_communicator.iter().map(|(id, _)| sizes.get(id).copied().or(ranks)).collect(),
+            communicator_ranks: by_communicator.iter().map(|(id, _)| size(id).or(ranks)).collect(),
             by_communicator,
             exposed: exposed_list(table, &kernels, exposed),
             exposed_spans,
@@ -147,6 +177,8 @@ impl Communication {
                 _ => Sizes::NoRanges,
             }),
             messages: found.by_op,
+            kernels: ops.iter().map(CommOp::kernel).collect(),
+            communicators: known,
         }
     }
 

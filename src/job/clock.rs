@@ -1,0 +1,444 @@
+//! One clock for ranks of several exports.
+//!
+//! All ranks of a collective leave it nearly together, so the ends of matched collectives tell how far apart two
+//! clocks are, whatever the wall clocks say. Per pair of exports: the median of (end here - end there), the first
+//! collective of each communicator left out, since it waits for connections; the median distance from that median is
+//! the uncertainty. Exports that share no collective directly are reached over others, the surest way first.
+//!
+//! Clocks also run at different speeds. When a capture lasts over [`DRIFT_FROM_NS`], a line is fitted (the median of
+//! slopes, so that late collectives do not bend it) and kept when it halves the distances.
+
+use super::median::median_and_spread;
+use super::{ExportSummary, Group, JobOptions, JobRank, RankSummary};
+use crate::analysis::median_of;
+use crate::units::Span;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// Shorter captures show no drift.
+const DRIFT_FROM_NS: i64 = 2_000_000_000;
+/// Matched collectives that a slope is fitted to, at most.
+const FIT_POINTS: usize = 300;
+/// A wall clock that is wrong by more is told.
+const WRONG_WALL_NS: i64 = 1_000_000;
+
+/// What the user wants the exports to be put on one clock by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockMode {
+    /// The best there is: collectives, else step starts, else wall clocks.
+    #[default]
+    Auto,
+    /// The wall clocks of the session starts.
+    Wall,
+    /// Ends of matched collectives.
+    Collectives,
+    /// Starts of steps with the same number.
+    StepStart,
+    /// Each export from its own first event, moved by hand.
+    Manual,
+}
+
+impl ClockMode {
+    /// All modes, in the order of menus.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Collectives, Self::StepStart, Self::Wall, Self::Manual];
+}
+
+/// What an export was put on the clock by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// It is the reference.
+    #[default]
+    Reference,
+    /// Wall clock of its session start.
+    Wall,
+    /// Ends of matched collectives.
+    Collectives,
+    /// Starts of steps.
+    StepStart,
+    /// Its own first event, since nothing else is known.
+    FirstEvent,
+}
+
+/// From the time of an export to the job's.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct ClockMap {
+    /// Added to the export's time at `about_ns`.
+    pub offset_ns: i64,
+    /// How much longer the job's clock finds a span than the export's, in parts per million.
+    pub drift_ppm: f64,
+    /// Export time at which `offset_ns` holds exactly.
+    pub about_ns: i64,
+}
+
+impl ClockMap {
+    /// A plain shift.
+    pub const fn shift(offset_ns: i64) -> Self {
+        Self { offset_ns, drift_ppm: 0.0, about_ns: 0 }
+    }
+
+    /// Job time of export time `at_ns`, saturating.
+    pub fn to_job(&self, at_ns: i64) -> i64 {
+        at_ns.saturating_add(self.offset_ns).saturating_add(self.drift_ns(at_ns))
+    }
+
+    /// Export time of job time `at_ns`, within a nanosecond.
+    pub fn to_export(&self, at_ns: i64) -> i64 {
+        let own = at_ns.saturating_sub(self.offset_ns);
+        // The drift is a few parts per million: its own shift moves it by less than a nanosecond a second.
+        own.saturating_sub(self.drift_ns(own.saturating_sub(self.drift_ns(own))))
+    }
+
+    /// A span in job time.
+    pub fn span_to_job(&self, span: Span) -> Span {
+        Span::new(self.to_job(span.start_ns), self.to_job(span.end_ns))
+    }
+
+    /// A span in the export's time.
+    pub fn span_to_export(&self, span: Span) -> Span {
+        Span::new(self.to_export(span.start_ns), self.to_export(span.end_ns))
+    }
+
+    fn drift_ns(&self, at_ns: i64) -> i64 {
+        if self.drift_ppm == 0.0 {
+            return 0;
+        }
+        (at_ns.saturating_sub(self.about_ns) as f64 * self.drift_ppm * 1e-6).round() as i64
+    }
+
+    /// This map, then `next`.
+    fn then(&self, next: &Self) -> Self {
+        let about_ns = self.about_ns;
+        let at_ns = next.to_job(self.to_job(about_ns));
+        Self { offset_ns: at_ns.saturating_sub(about_ns), drift_ppm: self.drift_ppm + next.drift_ppm, about_ns }
+    }
+}
+
+/// Where one export stands on the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct SourceClock {
+    /// From its time to the job's, the user's shift included.
+    pub map: ClockMap,
+    /// What it was put there by.
+    pub basis: Basis,
+    /// How far off that may be; `None` when it is not known.
+    pub uncertainty_ns: Option<i64>,
+    /// Matched collectives or steps that it rests on.
+    pub matched: u64,
+    /// Nanoseconds that the user moved it by.
+    pub shift_ns: i64,
+}
+
+/// Something to know of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// The wall clock of an export is wrong by so much and was overruled.
+    WrongWall {
+        /// The export.
+        export: usize,
+        /// How far it is ahead of the reference.
+        ahead_ns: i64,
+    },
+    /// An export shares no collective that can be matched with the others.
+    NoCommonCollective {
+        /// The export.
+        export: usize,
+        /// What was taken instead.
+        instead: Basis,
+    },
+    /// The wall clock of an export was not recorded.
+    NoWall {
+        /// The export.
+        export: usize,
+    },
+    /// No step of the export has a number that the reference has, too.
+    NoCommonStep {
+        /// The export.
+        export: usize,
+    },
+}
+
+/// What puts the exports of a job on one clock. Job time is that of the first export.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Clock {
+    /// What the user asked for.
+    pub mode: ClockMode,
+    /// By export.
+    pub sources: Vec<SourceClock>,
+    /// What to know of it.
+    pub notices: Vec<Notice>,
+}
+
+impl Clock {
+    /// The map of an export.
+    pub fn map(&self, export: usize) -> ClockMap {
+        self.sources.get(export).map_or_else(ClockMap::default, |source| source.map)
+    }
+
+    /// How far two exports may be off each other; `None` when it is not known. One export's ranks share its clock.
+    pub fn uncertainty_ns(&self, a: usize, b: usize) -> Option<i64> {
+        if a == b {
+            return Some(0);
+        }
+        let of = |export: usize| self.sources.get(export)?.uncertainty_ns;
+        Some(of(a)?.saturating_add(of(b)?))
+    }
+
+    /// The largest uncertainty of any export; `None` when one is not known.
+    pub fn worst_uncertainty_ns(&self) -> Option<i64> {
+        self.sources.iter().map(|source| source.uncertainty_ns).collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    pub(super) fn of(
+        exports: &[Arc<ExportSummary>],
+        ranks: &[JobRank],
+        groups: &[Group],
+        options: &JobOptions,
+    ) -> Self {
+        let mut clock = Self { mode: options.clock, ..Self::default() };
+        let by_collectives = by_collectives(exports, ranks, groups);
+        for (at, export) in exports.iter().enumerate() {
+            let source = clock.place(exports, at, export, by_collectives.get(at).copied().flatten());
+            clock.sources.push(source);
+        }
+        for (source, shift_ns) in clock.sources.iter_mut().zip(&options.shift_ns) {
+            source.shift_ns = *shift_ns;
+            source.map.offset_ns = source.map.offset_ns.saturating_add(*shift_ns);
+        }
+        clock
+    }
+
+    /// Where export `at` stands, without the user's shift.
+    fn place(
+        &mut self,
+        exports: &[Arc<ExportSummary>],
+        at: usize,
+        export: &ExportSummary,
+        by_collectives: Option<SourceClock>,
+    ) -> SourceClock {
+        let Some(reference) = exports.first().filter(|_| at > 0) else {
+            return SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
+        };
+        let wall_ns = reference.epoch_ns.zip(export.epoch_ns).map(|(of, own)| own.saturating_sub(of));
+        let wall = wall_ns.map(|ns| SourceClock::of(ClockMap::shift(ns), Basis::Wall));
+        let steps = by_steps(reference, export);
+        let start_ns = |export: &ExportSummary| export.span.map_or(0, |span| span.start_ns);
+        let first_event = || {
+            let offset_ns = start_ns(reference).saturating_sub(start_ns(export));
+            SourceClock::of(ClockMap::shift(offset_ns), Basis::FirstEvent)
+        };
+        match self.mode {
+            ClockMode::Manual => first_event(),
+            ClockMode::Wall => wall.unwrap_or_else(|| {
+                self.notices.push(Notice::NoWall { export: at });
+                steps.unwrap_or_else(first_event)
+            }),
+            ClockMode::StepStart => steps.unwrap_or_else(|| {
+                self.notices.push(Notice::NoCommonStep { export: at });
+                wall.unwrap_or_else(first_event)
+            }),
+            ClockMode::Auto | ClockMode::Collectives => {
+                if let Some(found) = by_collectives {
+                    let ahead_ns =
+                        wall_ns.map(|ns| ns.saturating_sub(found.map.to_job(found.map.about_ns) - found.map.about_ns));
+                    if let Some(ahead_ns) = ahead_ns.filter(|ns| ns.saturating_abs() > WRONG_WALL_NS) {
+                        self.notices.push(Notice::WrongWall { export: at, ahead_ns });
+                    }
+                    return found;
+                }
+                // A wall clock that is right makes the captures overlap; one that is wrong by seconds must not survive.
+                let apart = |wall: &SourceClock| match (reference.span, export.span) {
+                    (Some(of), Some(own)) => of.intersect(wall.map.span_to_job(own)).is_none(),
+                    _ => true,
+                };
+                let found = steps.or(wall.filter(|wall| !apart(wall))).unwrap_or_else(first_event);
+                self.notices.push(Notice::NoCommonCollective { export: at, instead: found.basis });
+                found
+            }
+        }
+    }
+}
+
+impl SourceClock {
+    const fn of(map: ClockMap, basis: Basis) -> Self {
+        Self { map, basis, uncertainty_ns: None, matched: 0, shift_ns: 0 }
+    }
+}
+
+/// By the starts of the steps that both captured: of the numbered ones with one number, else of the first ones.
+fn by_steps(reference: &ExportSummary, export: &ExportSummary) -> Option<SourceClock> {
+    let marked = |export: &ExportSummary| export.ranks.iter().position(RankSummary::has_marked_steps);
+    let (a, b) = (reference.ranks.get(marked(reference)?)?, export.ranks.get(marked(export)?)?);
+    let start_ns: FxHashMap<i64, i64> =
+        a.steps.iter().filter_map(|step| Some((step.number?, step.window.start_ns))).collect();
+    let both =
+        b.steps.iter().filter_map(|step| Some(start_ns.get(&step.number?)?.saturating_sub(step.window.start_ns)));
+    let offsets_ns: Vec<i64> = both.collect();
+    if let Some((offset_ns, spread_ns)) = median_and_spread(&offsets_ns) {
+        return Some(SourceClock {
+            uncertainty_ns: Some(spread_ns),
+            matched: offsets_ns.len() as u64,
+            ..SourceClock::of(ClockMap::shift(offset_ns), Basis::StepStart)
+        });
+    }
+    // Other numbers, as after a restart: from the first full step of each.
+    let first = |rank: &RankSummary| rank.steps.iter().find(|step| step.typical).map(|step| step.window.start_ns);
+    let offset_ns = first(a)?.saturating_sub(first(b)?);
+    Some(SourceClock { matched: 1, ..SourceClock::of(ClockMap::shift(offset_ns), Basis::StepStart) })
+}
+
+/// What the collectives of two exports say: from the time of the second to that of the first.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    map: ClockMap,
+    uncertainty_ns: i64,
+    matched: u64,
+}
+
+/// Each export by its collectives with others, as seen from the first one; `None` where nothing leads there.
+fn by_collectives(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[Group]) -> Vec<Option<SourceClock>> {
+    let ends = paired_ends(exports, ranks, groups);
+    let mut edges: Vec<Vec<(usize, Edge)>> = vec![Vec::new(); exports.len()];
+    let mut pairs: Vec<_> = ends.into_iter().collect();
+    pairs.sort_by_key(|(pair, _)| *pair);
+    for ((a, b), ends_ns) in pairs {
+        let (Some(there), Some(back)) = (Edge::of(&ends_ns), Edge::of(&swapped(&ends_ns))) else { continue };
+        // From b to a, and from a to b.
+        if let Some(of) = edges.get_mut(a) {
+            of.push((b, there));
+        }
+        if let Some(of) = edges.get_mut(b) {
+            of.push((a, back));
+        }
+    }
+    let mut found: Vec<Option<SourceClock>> = vec![None; exports.len()];
+    let mut open = BinaryHeap::new();
+    let reference = SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
+    let mut best: Vec<Option<SourceClock>> = vec![None; exports.len()];
+    if let Some(first) = best.first_mut() {
+        *first = Some(reference);
+        open.push(Reverse((0_i64, 0_usize)));
+    }
+    while let Some(Reverse((uncertainty_ns, at))) = open.pop() {
+        let Some(here) = best.get(at).copied().flatten() else { continue };
+        if here.uncertainty_ns != Some(uncertainty_ns) || found.get(at).is_none_or(Option::is_some) {
+            continue;
+        }
+        if let Some(slot) = found.get_mut(at) {
+            *slot = Some(here);
+        }
+        for (to, edge) in edges.get(at).map_or(&[][..], Vec::as_slice) {
+            let through_ns = uncertainty_ns.saturating_add(edge.uncertainty_ns);
+            let matched = if at == 0 { edge.matched } else { edge.matched.min(here.matched) };
+            let next = SourceClock {
+                map: edge.map.then(&here.map),
+                basis: Basis::Collectives,
+                uncertainty_ns: Some(through_ns),
+                matched,
+                shift_ns: 0,
+            };
+            let slot = best.get_mut(*to);
+            if let Some(slot) = slot
+                && slot.is_none_or(|known| known.uncertainty_ns.is_none_or(|ns| through_ns < ns))
+            {
+                *slot = Some(next);
+                open.push(Reverse((through_ns, *to)));
+            }
+        }
+    }
+    found
+}
+
+/// Ends of matched collectives as (end on the first export, end on the second), by pair of exports.
+type Ends = FxHashMap<(usize, usize), Vec<(i64, i64)>>;
+
+/// Each group leads from the first of its exports to every other, which is enough to reach all and stays linear.
+fn paired_ends(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[Group]) -> Ends {
+    let mut ends: Ends = FxHashMap::default();
+    let of_member = |group: &Group, at: usize| {
+        let member = *group.members.get(at)?;
+        let place = ranks.get(member.rank)?.at;
+        let summary = exports.get(place.export)?.ranks.get(place.rank)?;
+        Some((member, place.export, summary))
+    };
+    for group in groups {
+        let Some((first, first_export, first_summary)) = of_member(group, 0) else { continue };
+        for other in 1..group.members.len() {
+            let Some((member, export, summary)) = of_member(group, other) else { continue };
+            if export == first_export {
+                continue;
+            }
+            let of_pair = ends.entry((first_export.min(export), first_export.max(export))).or_default();
+            // The first collective of a communicator waits for connections and says little.
+            for at in usize::from(group.count > 1)..group.count {
+                let a = group.span(first_summary, &first, at);
+                let b = group.span(summary, &member, at);
+                let Some((a, b)) = a.zip(b) else { continue };
+                let pair = (a.end_ns, b.end_ns);
+                of_pair.push(if first_export < export { pair } else { (pair.1, pair.0) });
+            }
+        }
+    }
+    ends
+}
+
+fn swapped(ends_ns: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    ends_ns.iter().map(|(a, b)| (*b, *a)).collect()
+}
+
+impl Edge {
+    /// From the clock of the second ends to that of the first; `None` without any.
+    fn of(ends_ns: &[(i64, i64)]) -> Option<Self> {
+        let offsets_ns: Vec<i64> = ends_ns.iter().map(|(a, b)| a.saturating_sub(*b)).collect();
+        let (offset_ns, spread_ns) = median_and_spread(&offsets_ns)?;
+        let plain = Self { map: ClockMap::shift(offset_ns), uncertainty_ns: spread_ns, matched: ends_ns.len() as u64 };
+        let (first, last) = (ends_ns.iter().map(|(_, b)| *b).min()?, ends_ns.iter().map(|(_, b)| *b).max()?);
+        if last.saturating_sub(first) < DRIFT_FROM_NS {
+            return Some(plain);
+        }
+        Some(
+            Self::with_drift(ends_ns, first + (last - first) / 2)
+                .filter(|f| f.uncertainty_ns.saturating_mul(2) <= spread_ns)
+                .unwrap_or(plain),
+        )
+    }
+
+    /// The line through the ends whose slope is the median of those between points far apart.
+    fn with_drift(ends_ns: &[(i64, i64)], about_ns: i64) -> Option<Self> {
+        let mut sorted: Vec<(i64, i64)> = ends_ns.to_vec();
+        sorted.sort_unstable_by_key(|(_, b)| *b);
+        let step = sorted.len().div_ceil(FIT_POINTS).max(1);
+        let points: Vec<(f64, f64)> = sorted
+            .iter()
+            .step_by(step)
+            .map(|(a, b)| (*b as f64 - about_ns as f64, a.saturating_sub(*b) as f64))
+            .collect();
+        let mut slopes = Vec::new();
+        for (at, (x, y)) in points.iter().enumerate() {
+            slopes.extend(
+                points
+                    .get(at + 1..)
+                    .unwrap_or(&[])
+                    .iter()
+                    .filter(|(other, _)| other > x)
+                    .map(|(u, v)| (v - y) / (u - x)),
+            );
+        }
+        let middle = slopes.len() / 2;
+        if slopes.is_empty() {
+            return None;
+        }
+        let (_, slope, _) = slopes.select_nth_unstable_by(middle, f64::total_cmp);
+        let drift_ppm = *slope * 1e6;
+        let mut map = ClockMap { offset_ns: 0, drift_ppm, about_ns };
+        let residuals: Vec<i64> = ends_ns.iter().map(|(a, b)| a.saturating_sub(map.to_job(*b))).collect();
+        map.offset_ns = median_of(residuals.clone())?;
+        let (_, spread_ns) = median_and_spread(&residuals)?;
+        Some(Self { map, uncertainty_ns: spread_ns, matched: ends_ns.len() as u64 })
+    }
+}

@@ -1,0 +1,99 @@
+//! Several ranks of one job: one clock, matched collectives, who waited for whom, and why.
+//!
+//! Nothing here reads a trace of millions of operations. Each export tells what the others need in an
+//! [`ExportSummary`] of kilobytes; a [`Job`] is computed from those, so a folder of summaries and a window of open
+//! captures give the same numbers, and a thousand ranks fit.
+//!
+//! ```text
+//!  trace + analysis -> ExportSummary --+
+//!  trace + analysis -> ExportSummary --+--> Job: groups, clock, waits, straggler
+//!  rank2.summary    -> ExportSummary --+
+//! ```
+
+mod arrivals;
+mod clock;
+mod cost;
+mod matching;
+mod median;
+mod ranks;
+mod straggler;
+mod summary;
+mod waits;
+
+pub use arrivals::{CommGroup, GroupKey};
+pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
+pub use cost::{Extra, ExtraKind, SlowKernels};
+pub use matching::{Group, Member, Refusal, RefusalReason};
+pub use ranks::{JobRank, RankRef};
+pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
+pub use summary::{ExportSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
+pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
+
+use std::sync::Arc;
+
+/// What the user may decide about a job.
+#[derive(Debug, Clone, Default)]
+pub struct JobOptions {
+    /// What puts the ranks on one clock.
+    pub clock: ClockMode,
+    /// Nanoseconds that the user shifts each export by, on top of the clock; missing ones are 0.
+    pub shift_ns: Vec<i64>,
+}
+
+/// Several ranks that belong together.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    /// What each export tells of its ranks.
+    pub exports: Vec<Arc<ExportSummary>>,
+    /// Every rank, export after export.
+    pub ranks: Vec<JobRank>,
+    /// Collectives that several ranks took part in, as far as they can be paired.
+    pub groups: Vec<Group>,
+    /// Groups whose members do not fit each other.
+    pub refused: Vec<Refusal>,
+    /// What puts the exports on one clock.
+    pub clock: Clock,
+    /// Who waited for whom.
+    pub waits: Waits,
+    /// Ranks that the others wait for.
+    pub stragglers: Stragglers,
+}
+
+impl Job {
+    /// Computes everything about the ranks of `exports`.
+    pub fn of(exports: Vec<Arc<ExportSummary>>, options: &JobOptions) -> Self {
+        let ranks = ranks::of(&exports);
+        let (groups, refused) = matching::groups(&exports, &ranks);
+        let clock = Clock::of(&exports, &ranks, &groups, options);
+        let mut job = Self { exports, ranks, groups, refused, clock, ..Self::default() };
+        job.waits = Waits::of(&job);
+        job.stragglers = Stragglers::of(&job);
+        job
+    }
+
+    /// The same job by another clock: what was matched stays.
+    #[must_use]
+    pub fn on_clock(&self, options: &JobOptions) -> Self {
+        let clock = Clock::of(&self.exports, &self.ranks, &self.groups, options);
+        let mut job = Self { clock, ..self.clone() };
+        job.waits = Waits::of(&job);
+        job.stragglers = Stragglers::of(&job);
+        job
+    }
+
+    /// What rank `rank` (an index into [`Job::ranks`]) tells of itself.
+    pub fn summary(&self, rank: usize) -> Option<&RankSummary> {
+        let at = self.ranks.get(rank)?.at;
+        self.exports.get(at.export)?.ranks.get(at.rank)
+    }
+
+    /// The rank of an export, as an index into [`Job::ranks`].
+    pub fn rank_at(&self, at: RankRef) -> Option<usize> {
+        self.ranks.binary_search_by_key(&at, |rank| rank.at).ok()
+    }
+
+    /// From the time of rank `rank`'s export to the job's.
+    pub fn map(&self, rank: usize) -> ClockMap {
+        self.ranks.get(rank).map_or_else(ClockMap::default, |rank| self.clock.map(rank.at.export))
+    }
+}

@@ -1,0 +1,52 @@
+//! The ranks of a job and what tells them apart.
+
+use super::ExportSummary;
+use std::sync::Arc;
+
+/// A rank of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RankRef {
+    /// Index into [`super::Job::exports`].
+    pub export: usize,
+    /// Index into [`ExportSummary::ranks`].
+    pub rank: usize,
+}
+
+/// A rank of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRank {
+    /// Which it is.
+    pub at: RankRef,
+    /// Its label, unlike that of any other rank of the job.
+    pub label: String,
+}
+
+/// The ranks of all exports. Those of several exports that carry one label get the file's name behind it.
+pub(super) fn of(exports: &[Arc<ExportSummary>]) -> Vec<JobRank> {
+    let all = exports.iter().enumerate().flat_map(|(export, e)| {
+        e.ranks.iter().enumerate().map(move |(rank, r)| (RankRef { export, rank }, e.as_ref(), r.label.as_str()))
+    });
+    let all: Vec<(RankRef, &ExportSummary, &str)> = all.collect();
+    let mut counts: rustc_hash::FxHashMap<&str, u32> = rustc_hash::FxHashMap::default();
+    all.iter().for_each(|(.., label)| *counts.entry(label).or_default() += 1);
+    let label = |export: &ExportSummary, label: &str| match counts.get(label) {
+        Some(1) => label.to_owned(),
+        _ => format!("{label} ({})", export.stem()),
+    };
+    let mut ranks: Vec<JobRank> =
+        all.iter().map(|(at, export, text)| JobRank { at: *at, label: label(export, text) }).collect();
+    number_equals(&mut ranks);
+    ranks
+}
+
+/// Labels that are still equal (files of one name in several folders) are numbered.
+fn number_equals(ranks: &mut [JobRank]) {
+    let mut seen: rustc_hash::FxHashMap<String, u32> = rustc_hash::FxHashMap::default();
+    for rank in ranks {
+        let count = seen.entry(rank.label.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            rank.label = format!("{} #{count}", rank.label);
+        }
+    }
+}

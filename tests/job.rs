@@ -1,0 +1,188 @@
+//! Several ranks on simulated jobs: clock, matched collectives, waits, stragglers, against the simulation's own books.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+
+use std::sync::Arc;
+use stepscope::analysis::{Collective, Family, Params, analyze};
+use stepscope::job::{
+    Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler,
+};
+use stepscope::nsys::{LoadOptions, Progress, open};
+use stepscope::sim::{JobConfig, Truth, preset, simulate_to_dir};
+
+/// What the files of a simulated job tell, and what is true of it.
+fn simulated(cfg: &JobConfig) -> (Vec<Arc<ExportSummary>>, Truth) {
+    let folder = tempfile::tempdir().unwrap();
+    let job = simulate_to_dir(cfg, folder.path(), false, &mut |_| {}).unwrap();
+    let of = |file| {
+        let trace = open(file, &LoadOptions::default(), &Progress::new()).unwrap();
+        Arc::new(ExportSummary::of(&trace, &analyze(&trace, &Params::default())))
+    };
+    (job.files.iter().map(|file| of(file)).collect(), job.truth)
+}
+
+fn compared(cfg: &JobConfig) -> (Job, Truth) {
+    let (exports, truth) = simulated(cfg);
+    (Job::of(exports, &JobOptions::default()), truth)
+}
+
+fn named(name: &str) -> JobConfig {
+    JobConfig { steps: 6, ..preset(name).unwrap() }
+}
+
+/// Every export is where the simulation put it, within a microsecond, at both ends of its capture.
+fn assert_placed(job: &Job, truth: &Truth) {
+    for (at, export) in job.exports.iter().enumerate().skip(1) {
+        assert_eq!(job.clock.sources[at].basis, Basis::Collectives);
+        let (first, own) = (&truth.ranks[0], &truth.ranks[at]);
+        let span = export.ranks[0].span;
+        for own_ns in [span.start_ns, span.start_ns + span.len_ns() / 2, span.end_ns] {
+            let job_ns = own_ns as f64 / (1.0 + own.drift_ppm * 1e-6) + own.offset_ns as f64;
+            let expected = (job_ns - first.offset_ns as f64) * (1.0 + first.drift_ppm * 1e-6);
+            let error_ns = job.clock.map(at).to_job(own_ns) as f64 - expected;
+            assert!(error_ns.abs() < 1000.0, "export {at} at {own_ns}: {error_ns} ns off");
+            assert!((job.clock.map(at).to_export(job.clock.map(at).to_job(own_ns)) - own_ns).abs() <= 1);
+        }
+    }
+}
+
+#[test]
+fn planted_clock_offsets_are_recovered() {
+    let (job, truth) = compared(&named("clock-offset"));
+    assert_placed(&job, &truth);
+    assert_eq!(job.clock.notices, [], "the wall clocks are right");
+    assert!(job.refused.is_empty() && job.waits.unmatched == 0);
+    let (job, truth) = compared(&named("four-equal"));
+    assert_placed(&job, &truth);
+}
+
+#[test]
+fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
+    let (job, truth) = compared(&named("wall-clock-wrong"));
+    assert_placed(&job, &truth);
+    let [Notice::WrongWall { export: 1, ahead_ns }] = job.clock.notices[..] else { panic!("{:?}", job.clock.notices) };
+    assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
+    // By the wall clocks alone the captures would stand that far apart.
+    let wall = job.on_clock(&JobOptions { clock: ClockMode::Wall, ..JobOptions::default() });
+    let moved = wall.clock.map(1).offset_ns - job.clock.map(1).to_job(0);
+    assert!((moved - 11_560_000_000).abs() < 100_000, "{moved}");
+}
+
+#[test]
+fn planted_drift_is_recovered() {
+    let (job, truth) = compared(&preset("drift").unwrap());
+    let drift = job.clock.map(1).drift_ppm;
+    // Job time runs slower than the fast clock's.
+    assert!((drift + 20.0).abs() < 0.2, "{drift}");
+    assert_placed(&job, &truth);
+}
+
+#[test]
+fn matched_collectives_split_into_wait_and_transfer_as_simulated() {
+    for name in ["four-equal", "straggler-compute", "pipeline-8"] {
+        let (job, truth) = compared(&JobConfig { steps: 3, ..named(name) });
+        assert!(job.refused.is_empty(), "{name}: {:?}", job.refused);
+        let mut expected: Vec<(i64, i64, Vec<(u32, i64)>)> = Vec::new();
+        for collective in truth.collectives.iter().filter(|c| c.arrivals.len() > 1) {
+            let waits = collective.arrivals.iter().map(|a| (a.rank, a.wait_ns)).collect();
+            expected.push((collective.end_ns - truth.ranks[0].offset_ns, collective.transfer_ns, waits));
+        }
+        let mut found = Vec::new();
+        for (at, group) in job.groups.iter().enumerate() {
+            for number in 0..group.count {
+                let matched = job.matched(at, number).unwrap();
+                let waits = group.members.iter().zip(&matched.members);
+                found.push((
+                    matched.members[0].0.end_ns,
+                    matched.members[0].1.transfer_ns,
+                    waits.map(|(member, (_, split))| (member.rank as u32, split.wait_ns)).collect::<Vec<_>>(),
+                ));
+            }
+        }
+        expected.sort();
+        found.sort();
+        assert_eq!(found.len(), expected.len(), "{name}");
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!(
+                (found.0 - expected.0).abs() <= 2 && (found.1 - expected.1).abs() <= 2,
+                "{name}: {found:?} {expected:?}"
+            );
+            for ((rank, wait_ns), (of, expected_ns)) in found.2.iter().zip(&expected.2) {
+                assert!(rank == of && (wait_ns - expected_ns).abs() <= 2, "{name}: {found:?} {expected:?}");
+            }
+        }
+    }
+}
+
+fn straggler(name: &str) -> (Straggler, Job, Truth) {
+    let (job, truth) = compared(&named(name));
+    let found = job.stragglers.straggler.clone();
+    (found.unwrap_or_else(|| panic!("{name}: {:?} {}", job.stragglers.ranks, job.stragglers.step_ns)), job, truth)
+}
+
+/// Rank 2 of four, with its cause; and what the others wait for it is the planted wait to 1 %.
+fn assert_straggler(name: &str, is_cause: impl Fn(ExtraKind) -> bool) {
+    let (found, job, truth) = straggler(name);
+    assert_eq!(job.ranks[found.rank].label, "2", "{name}");
+    assert!(found.extras.first().is_some_and(|extra| is_cause(extra.kind)), "{name}: {:?}", found.extras);
+    let planted: i64 = truth.collectives.iter().flat_map(|c| &c.arrivals).map(|a| a.wait_ns).sum();
+    let measured: i64 = job.waits.ranks.iter().map(|rank| rank.split.wait_ns).sum();
+    assert!((measured - planted).abs() * 100 <= planted, "{name}: {measured} of {planted}");
+    assert!(found.cost_ns_per_step > 0 && found.cost_share > 0.02 && found.share_of_collectives > 0.6, "{name}");
+}
+
+#[test]
+fn a_rank_with_more_to_compute_is_named() {
+    assert_straggler("straggler-compute", |kind| kind == ExtraKind::Compute(Family::Gemm));
+}
+
+#[test]
+fn a_rank_with_a_slow_card_is_named() {
+    assert_straggler("straggler-clock", |kind| kind == ExtraKind::SlowGpu);
+}
+
+#[test]
+fn a_rank_that_waits_for_data_is_named() {
+    assert_straggler("straggler-data", |kind| kind == ExtraKind::Data);
+}
+
+#[test]
+fn a_rank_with_a_slow_host_is_named() {
+    assert_straggler("straggler-host", |kind| matches!(kind, ExtraKind::Host(_)));
+}
+
+#[test]
+fn equal_ranks_have_no_straggler() {
+    for name in ["four-equal", "healthy", "demo"] {
+        let (job, _) = compared(&named(name));
+        assert_eq!(job.stragglers.straggler, None, "{name}");
+    }
+}
+
+#[test]
+fn a_rank_with_one_collective_more_refuses_that_group() {
+    let payloads = named("extra-collective");
+    let (job, _) = compared(&JobConfig { nccl_payloads: false, ..payloads });
+    let refused: Vec<_> = job.refused.iter().map(|r| (r.key, r.reason)).collect();
+    let [(GroupKey::Role { kind: Collective::AllReduce, .. }, RefusalReason::Counts)] = refused[..] else {
+        panic!("{refused:?}")
+    };
+    let counts = &job.refused[0].counts;
+    assert_eq!(counts[1].1, counts[0].1 + 1, "{counts:?}");
+    assert!(job.groups.is_empty() && job.waits.matched == 0);
+    // Without a collective to go by, step starts take its place, and the clock says so.
+    assert!(job.clock.sources[1..].iter().all(|source| source.basis == Basis::StepStart));
+    assert_eq!(job.clock.notices.len(), 3);
+}
+
+#[test]
+fn captures_without_a_common_collective_fall_back() {
+    let (first, _) = simulated(&JobConfig { ranks: 1, ..named("healthy") });
+    let (second, _) = simulated(&JobConfig { ranks: 1, seed: 2, clock_offset_ms: vec![7300.0], ..named("healthy") });
+    let job = Job::of(vec![first[0].clone(), second[0].clone()], &JobOptions::default());
+    assert!(job.groups.is_empty() && job.refused.is_empty());
+    assert_eq!(job.clock.notices, [Notice::NoCommonCollective { export: 1, instead: Basis::StepStart }]);
+    assert_eq!(job.clock.sources[1].matched, 6);
+    // Labels of the same rank of two runs are told apart by the file.
+    assert_ne!(job.ranks[0].label, job.ranks[1].label);
+}
