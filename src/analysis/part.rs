@@ -22,6 +22,17 @@ impl Part {
     /// All parts in the order of bars and tables.
     pub const ALL: [Self; 5] = [Self::Compute, Self::Overlapped, Self::Exposed, Self::Copy, Self::Idle];
 
+    /// Stable word for programs: its name in [`Partition`].
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Compute => "compute_only_ns",
+            Self::Overlapped => "overlapped_comm_ns",
+            Self::Exposed => "exposed_comm_ns",
+            Self::Copy => "copy_only_ns",
+            Self::Idle => "idle_ns",
+        }
+    }
+
     /// Name in tables.
     pub const fn text(self) -> &'static str {
         match self {

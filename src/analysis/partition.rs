@@ -50,6 +50,21 @@ impl Partition {
         }
     }
 
+    /// Every number less that of `other`.
+    #[must_use]
+    pub const fn less(&self, other: &Self) -> Self {
+        Self {
+            span_ns: self.span_ns - other.span_ns,
+            comm_ns: self.comm_ns - other.comm_ns,
+            comm_alone_ns: self.comm_alone_ns - other.comm_alone_ns,
+            compute_only_ns: self.compute_only_ns - other.compute_only_ns,
+            overlapped_comm_ns: self.overlapped_comm_ns - other.overlapped_comm_ns,
+            exposed_comm_ns: self.exposed_comm_ns - other.exposed_comm_ns,
+            copy_only_ns: self.copy_only_ns - other.copy_only_ns,
+            idle_ns: self.idle_ns - other.idle_ns,
+        }
+    }
+
     /// Time covered by compute.
     pub const fn compute_ns(&self) -> i64 {
         self.compute_only_ns + self.overlapped_comm_ns

@@ -52,6 +52,10 @@ pub enum Command {
     /// Where the time went, per rank and per step.
     #[command(after_long_help = super::report::help())]
     Report(ReportArgs),
+    /// Several ranks of a job, or two runs, beside each other: one clock, who waits for whom, the straggler, what changed.
+    Compare(Compare),
+    /// Writes what other ranks need of an export to a file of kilobytes, for `compare` and the window.
+    Summarize(Summarize),
     /// Summary tables with the names and meanings of nsys stats: kernels, calls, copies, ranges, gaps.
     #[command(after_long_help = crate::report::stats_help())]
     Stats(Stats),
@@ -152,6 +156,65 @@ pub struct ReportArgs {
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     /// How the exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// What puts the ranks of several files on one clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClockName {
+    /// Collectives where ranks share them, else step starts, else wall clocks.
+    Auto,
+    /// Ends of matched collectives.
+    Collectives,
+    /// Starts of steps with the same number.
+    StepStart,
+    /// Wall clocks of the session starts.
+    Wall,
+    /// Each from its own first event.
+    Manual,
+}
+
+/// Ranks to compare.
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// Exports (.sqlite), summaries (.summary), or folders of them. Two ranks are also compared as two runs.
+    pub files: Vec<PathBuf>,
+    /// JSON: every number; times are integer nanoseconds.
+    #[arg(long, group = "form")]
+    pub json: bool,
+    /// Markdown: a document with tables.
+    #[arg(long, group = "form")]
+    pub markdown: bool,
+    /// HTML: a page of its own with tables.
+    #[arg(long, group = "form")]
+    pub html: bool,
+    /// Write to this file ("-": standard output); without a form its ending decides: .txt, .json, .md, .html. A report
+    /// that is there is replaced, any other file is not.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What puts the files on one clock.
+    #[arg(long, value_enum, default_value_t = ClockName::Auto)]
+    pub clock: ClockName,
+    /// Move a file by so much on top of that, such as `1:+2.5ms` for the second file (the first is 0); may be given many
+    /// times.
+    #[arg(long, value_name = "FILE:TIME", allow_hyphen_values = true)]
+    pub shift: Vec<String>,
+    /// How exports are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// An export to summarize.
+#[derive(Debug, clap::Args)]
+pub struct Summarize {
+    /// Exports (.sqlite); with several, one summary each.
+    pub exports: Vec<PathBuf>,
+    /// The summary of one export, or a folder for those of several; without it the summary goes to the current folder as
+    /// NAME.summary. A summary that is there is replaced, any other file is not.
+    #[arg(short, long, value_name = "FILE OR FOLDER")]
+    pub output: Option<PathBuf>,
+    /// How exports are read.
     #[command(flatten)]
     pub reading: Reading,
 }

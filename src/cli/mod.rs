@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod capture_help;
+mod compare;
 mod demo;
 mod load;
 mod progress;
@@ -15,6 +16,7 @@ mod report;
 mod run;
 mod span;
 mod stats;
+mod summarize;
 
 pub use args::Args;
 pub use run::{CliError, run};

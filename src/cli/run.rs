@@ -2,7 +2,7 @@
 
 use super::args::{Args, Command, Files, Open, Reading};
 use super::load::{Loaded, load};
-use super::{bench, capture_help, demo, report as report_command, stats};
+use super::{bench, capture_help, compare, demo, report as report_command, stats, summarize};
 use crate::analysis::RulesError;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report, SaveError};
@@ -43,6 +43,9 @@ pub enum CliError {
     /// The report could not be written.
     #[error(transparent)]
     Save(#[from] SaveError),
+    /// A summary could not be read.
+    #[error("{}: {}", .0.display(), .1)]
+    Summary(PathBuf, crate::job::file::FileError),
     /// Conditions of --fail-if hold; the report was written all the same.
     #[error("{}", .0.join("\nstepscope: "))]
     ConditionMet(Vec<String>),
@@ -74,6 +77,8 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         Some(Command::Open(options)) => open(options),
         Some(Command::Info(files)) => info(files),
         Some(Command::Report(options)) => report_command::report(options),
+        Some(Command::Compare(options)) => compare::compare(options),
+        Some(Command::Summarize(options)) => summarize::summarize(options),
         Some(Command::Stats(options)) => stats::stats(options),
         Some(Command::Render(picture)) => render(picture),
         Some(Command::Demo(job)) => demo::write(job),
@@ -131,7 +136,7 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
     };
     match exports.iter().find(is_word) {
         Some(word) => Err(CliError::Usage(format!(
-            "there is no file and no command {}: the commands are open, info, report, stats, render, demo, bench and capture-help (stepscope --help)",
+            "there is no file and no command {}: the commands are open, info, report, compare, summarize, stats, render, demo, bench and capture-help (stepscope --help)",
             word.display()
         ))),
         None => Ok(()),

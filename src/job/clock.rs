@@ -48,7 +48,7 @@ impl ClockMode {
 }
 
 /// What an export was put on the clock by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// It is the reference.

@@ -76,8 +76,11 @@ struct Step {
 }
 
 impl Step {
-    /// Over the steps with these numbers that count as typical on the rank; over all of those numbers without any.
+    /// Over the steps with these numbers; over the whole span without any.
     fn of(rank: &RankSummary, numbers: &[i64]) -> Self {
+        if numbers.is_empty() {
+            return Self::whole(rank);
+        }
         let in_common = |step: &&StepSummary| step.number.is_some_and(|n| numbers.binary_search(&n).is_ok());
         let steps: Vec<&StepSummary> = rank.steps.iter().filter(in_common).collect();
         let count = i64::try_from(steps.len()).unwrap_or(1).max(1);
@@ -96,6 +99,15 @@ impl Step {
         mean.causes.iter().for_each(|(cause, ns)| causes.add(cause, ns / count));
         mean.causes = causes;
         mean
+    }
+
+    fn whole(rank: &RankSummary) -> Self {
+        let mut families_ns: BTreeMap<Family, i64> = BTreeMap::new();
+        for (family, kernel) in rank.kernels.iter().filter_map(|kernel| Some((kernel.family?, kernel))) {
+            let sum = families_ns.entry(family).or_default();
+            *sum = sum.saturating_add(kernel.total_ns);
+        }
+        Self { families_ns, causes: rank.causes, copy_ns: rank.parts.copy_only_ns }
     }
 
     fn host_ns(&self) -> i64 {

@@ -13,6 +13,9 @@
 mod arrivals;
 mod clock;
 mod cost;
+mod diff;
+pub mod file;
+mod heat;
 mod matching;
 mod median;
 mod ranks;
@@ -23,10 +26,12 @@ mod waits;
 pub use arrivals::{CommGroup, GroupKey};
 pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
 pub use cost::{Extra, ExtraKind, SlowKernels};
+pub use diff::{COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, KernelDelta, RangeDelta};
+pub use heat::{Heat, HeatMetric, wait_share};
 pub use matching::{Group, Member, Refusal, RefusalReason};
 pub use ranks::{JobRank, RankRef};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
-pub use summary::{ExportSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
+pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
 
 use std::sync::Arc;

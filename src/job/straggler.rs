@@ -76,8 +76,12 @@ pub struct Stragglers {
     pub ranks: Vec<LateShare>,
     /// By rank and number of the step.
     pub steps: FxHashMap<(usize, i64), LateShare>,
-    /// Steps counted; 1 without steps.
+    /// What each rank waited for others, by rank and number of the step.
+    pub waits_ns: FxHashMap<(usize, i64), i64>,
+    /// Steps counted; 1 without common steps, when numbers are of the whole span.
     pub counted_steps: u64,
+    /// True when numbers are means of a step, false when they are of the whole span.
+    pub by_step: bool,
     /// Mean length of such a step.
     pub step_ns: i64,
     /// Pauses of the host that wander: at least two ranks had one, each in a step of its own. Empty otherwise.
@@ -90,6 +94,7 @@ impl Stragglers {
         let numbers = common_steps(job, &all);
         let mut found = Self { ranks: vec![LateShare::default(); job.ranks.len()], ..Self::default() };
         found.count(job, &numbers);
+        found.by_step = !numbers.is_empty();
         found.counted_steps = (numbers.len() as u64).max(1);
         found.step_ns = step_ns(job, &numbers);
         found.wandering = wandering(job, &numbers);
@@ -123,6 +128,12 @@ impl Stragglers {
         for (at, group) in job.groups.iter().enumerate() {
             for number in 0..group.count {
                 let Some(matched) = job.matched(at, number) else { continue };
+                for (of, (span, split)) in group.members.iter().zip(&matched.members) {
+                    if let Some(step) = step_at(job, of.rank, span.start_ns) {
+                        let waited_ns = self.waits_ns.entry((of.rank, step)).or_default();
+                        *waited_ns = waited_ns.saturating_add(split.wait_ns);
+                    }
+                }
                 let Some(last) = matched.last else { continue };
                 let others = i64::try_from(group.members.len().saturating_sub(1)).unwrap_or(1).max(1);
                 let waited = matched.members.iter().enumerate().filter(|(member, _)| *member != last);

@@ -2,9 +2,10 @@
 
 use super::CommGroup;
 use super::arrivals;
+use super::median::median_and_spread;
 use crate::analysis::{
     Analysis, Area, Attribution, Causes, Class, Counts, Family, NamedBy, Partition, RangeSum, RankAnalysis, Step,
-    StepEdge, TypicalStep, kernel_name, median_of,
+    StepEdge, TypicalStep, kernel_name,
 };
 use crate::trace::{OpKind, Rank, Trace};
 use crate::units::Span;
@@ -63,6 +64,8 @@ pub struct RankSummary {
     pub typical: Option<TypicalStep>,
     /// What it is bound by; `None` when the capture cannot tell.
     pub verdict: Option<VerdictSummary>,
+    /// What was found in it, by the time it could win.
+    pub findings: Vec<FindingSummary>,
     /// Its communication kernels by group.
     pub comm: Vec<CommGroup>,
     /// Kernels by full name and launch shape within the typical steps (the whole span without steps), the largest
@@ -106,6 +109,17 @@ pub struct VerdictSummary {
     pub ns_per_step: i64,
 }
 
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindingSummary {
+    /// What it is called.
+    pub title: String,
+    /// Nanoseconds a step that could be won at most.
+    pub ns_per_step: i64,
+    /// The same as a share of the step.
+    pub share: f64,
+}
+
 /// Kernels of one full name and launch shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelShape {
@@ -121,6 +135,8 @@ pub struct KernelShape {
     pub total_ns: i64,
     /// Median of their durations.
     pub median_ns: i64,
+    /// Median distance of the durations from that.
+    pub spread_ns: i64,
 }
 
 /// NVTX ranges of one name in one place: of a typical step, or of the whole capture without steps.
@@ -174,6 +190,7 @@ impl RankSummary {
             steps_estimated: steps.is_some_and(|s| s.estimated),
             typical: steps.map(|s| s.typical),
             verdict: verdict.map(|v| VerdictSummary { area: v.area, share: v.share, ns_per_step: v.ns_per_step }),
+            findings: numbers.diagnosis.findings.iter().map(FindingSummary::of).collect(),
             comm: arrivals::groups(rank, &numbers.communication),
             kernels: kernels(trace, analysis, rank, &steps_of),
             ranges: ranges(trace, numbers),
@@ -189,6 +206,12 @@ impl RankSummary {
     /// True when ranges mark the steps.
     pub fn has_marked_steps(&self) -> bool {
         !self.steps.is_empty() && !self.steps_estimated
+    }
+}
+
+impl FindingSummary {
+    fn of(finding: &crate::analysis::Finding) -> Self {
+        Self { title: finding.rule.title().to_owned(), ns_per_step: finding.ns_per_step, share: finding.share }
     }
 }
 
@@ -252,13 +275,15 @@ fn kernels(trace: &Trace, analysis: &Analysis, rank: &Rank, steps: &[StepSummary
             Class::Compute(family) => Some(family),
             _ => None,
         };
+        let (median_ns, spread_ns) = median_and_spread(&lengths_ns).unwrap_or_default();
         KernelShape {
             name: trace.name(kernel_name(trace, id, NamedBy::Full)).to_owned(),
             blocks: Some(blocks).filter(|blocks| *blocks > 0),
             family,
             count: lengths_ns.len() as u64,
             total_ns: lengths_ns.iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns)),
-            median_ns: median_of(lengths_ns).unwrap_or(0),
+            median_ns,
+            spread_ns,
         }
     };
     let mut list: Vec<KernelShape> = lengths_ns.into_iter().map(of).collect();

@@ -37,7 +37,7 @@ pub(super) struct Grid {
 
 impl Grid {
     /// A table whose first column, and those named in `words`, hold words.
-    fn new(caption: &str, head: &[&str], words: &[usize], rows: Vec<Vec<String>>) -> Self {
+    pub(super) fn new(caption: &str, head: &[&str], words: &[usize], rows: Vec<Vec<String>>) -> Self {
         Self {
             caption: caption.to_owned(),
             head: head.iter().map(|name| (*name).to_owned()).collect(),

@@ -3,6 +3,7 @@
 use super::text::text_of;
 use super::{Capture, Report, document, html, json, markdown, notes};
 use crate::experiment::Experiment;
+use crate::job::file as summary_file;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,7 @@ pub enum SaveError {
         path: PathBuf,
     },
     /// Something else is there: an export, perhaps, that a slip of the hand would destroy.
-    #[error("{} exists and is no report of stepscope, so it is not replaced: choose another name", path.display())]
+    #[error("{} exists and was not written by stepscope, so it is not replaced: choose another name", path.display())]
     Occupied {
         /// The file that was left as it is.
         path: PathBuf,
@@ -194,9 +195,23 @@ fn ending(path: &Path) -> Result<&str, SaveError> {
     Ok(path.extension().and_then(|ending| ending.to_str()).unwrap_or(""))
 }
 
-/// Writes a file whole or not at all: a full disk leaves what was there as it was.
 fn save(title: &str, text: &str, path: &Path) -> Result<(), SaveError> {
     check_target(path)?;
+    write_whole(&[title.as_bytes(), text.as_bytes()], path)
+}
+
+/// Writes a summary of an export to `path`. Replaces a packed file with the ending of summaries, and nothing else.
+///
+/// # Errors
+/// When something else is there, or the file cannot be written.
+pub fn save_summary(bytes: &[u8], path: &Path) -> Result<(), SaveError> {
+    let named_so = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(summary_file::ENDING));
+    check_replaced(path, |start| start.is_empty() || named_so && summary_file::may_be(start))?;
+    write_whole(&[bytes], path)
+}
+
+/// Writes a file whole or not at all: a full disk leaves what was there as it was.
+fn write_whole(parts: &[&[u8]], path: &Path) -> Result<(), SaveError> {
     let failed = |source: std::io::Error| SaveError::Write { path: path.to_owned(), source };
     // A link stays, and what it points to is replaced.
     let target = std::fs::canonicalize(path).ok();
@@ -211,7 +226,7 @@ fn save(title: &str, text: &str, path: &Path) -> Result<(), SaveError> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     // The name of the temporary file says nothing to the user.
     let mut file = builder.tempfile_in(folder).map_err(|error| failed(error.kind().into()))?;
-    file.write_all(title.as_bytes()).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+    parts.iter().try_for_each(|part| file.write_all(part)).map_err(failed)?;
     match target {
         Some(target) => file.persist(target).map_err(|error| failed(error.error))?,
         // What somebody else put there meanwhile stays.
@@ -225,6 +240,11 @@ fn save(title: &str, text: &str, path: &Path) -> Result<(), SaveError> {
 /// # Errors
 /// When something else is there.
 pub fn check_target(path: &Path) -> Result<(), SaveError> {
+    check_replaced(path, |start| is_report(&String::from_utf8_lossy(start)))
+}
+
+/// Checks that nothing is at `path`, or a file whose first bytes `is_ours` knows.
+fn check_replaced(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), SaveError> {
     let Ok(file) = std::fs::File::open(path) else { return Ok(()) };
     let facts = file.metadata().ok();
     if facts.as_ref().is_some_and(std::fs::Metadata::is_dir) {
@@ -233,7 +253,7 @@ pub fn check_target(path: &Path) -> Result<(), SaveError> {
     let is_file = facts.is_some_and(|facts| facts.is_file());
     let mut start = Vec::new();
     let is_read = is_file && file.take(128).read_to_end(&mut start).is_ok();
-    if is_read && is_report(&String::from_utf8_lossy(&start)) {
+    if is_read && is_ours(&start) {
         return Ok(());
     }
     Err(SaveError::Occupied { path: path.to_owned() })
@@ -242,7 +262,8 @@ pub fn check_target(path: &Path) -> Result<(), SaveError> {
 /// True for the start of a report in any form, and for nothing at all.
 fn is_report(start: &str) -> bool {
     let is_json = || start.starts_with("{\n  \"version\": \"") && start.contains("\n  \"exports\": [");
-    let is_titled = [TITLE, TABLES_TITLE, html::START].iter().any(|title| start.starts_with(title));
+    let is_titled =
+        [TITLE, TABLES_TITLE, super::compare::TITLE, html::START].iter().any(|title| start.starts_with(title));
     start.is_empty() || is_titled || is_json()
 }
 

@@ -2,6 +2,7 @@
 //! becomes text in [`crate::format`].
 
 mod comm;
+pub mod compare;
 mod document;
 mod form;
 mod gap;
@@ -14,6 +15,7 @@ mod markdown;
 pub mod mfu;
 mod model;
 mod notes;
+mod plain;
 mod ranges;
 mod selection;
 mod stats;
@@ -21,7 +23,7 @@ mod table;
 mod text;
 mod verdict;
 
-pub use form::{Form, Picture, SaveError, TableForm, check_target};
+pub use form::{Form, Picture, SaveError, TableForm, check_target, save_summary};
 pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
 pub use info::info_text;

@@ -1,0 +1,124 @@
+//! Ranks by steps: one number for each, for the eye to find the odd one.
+
+use super::Job;
+use crate::analysis::median_of;
+use crate::units::share;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What the cells show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeatMetric {
+    /// Length of the step.
+    #[default]
+    StepTime,
+    /// Wait for other ranks in matched collectives: what this rank waited.
+    Wait,
+    /// Exposed communication.
+    Exposed,
+    /// Idle time.
+    Idle,
+    /// Model FLOPs utilisation of the step.
+    Mfu,
+}
+
+impl HeatMetric {
+    /// All of them, in the order of menus.
+    pub const ALL: [Self; 5] = [Self::StepTime, Self::Wait, Self::Exposed, Self::Idle, Self::Mfu];
+
+    /// True when cells are shares, 0 to 1, and not nanoseconds.
+    pub const fn is_share(self) -> bool {
+        matches!(self, Self::Mfu)
+    }
+
+    /// True when more is better.
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::Mfu)
+    }
+}
+
+/// One number for each rank and step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Heat {
+    /// What the cells show.
+    pub metric: HeatMetric,
+    /// Numbers of the steps, sorted; places in order of time where steps have no number.
+    pub steps: Vec<i64>,
+    /// Ranks, as indices into [`Job::ranks`].
+    pub ranks: Vec<usize>,
+    /// Rank after rank, each as long as `steps`: nanoseconds or a share; `None` where a rank has no such step.
+    pub cells: Vec<Option<f64>>,
+    /// Least and most of the cells, outliers left out: the ends of the colour scale. `None` without any cell.
+    pub scale: Option<(f64, f64)>,
+}
+
+impl Heat {
+    /// The numbers of `job`. `ideal_step_ns` is the time that the step's model FLOPs take at the peak, where known:
+    /// MFU of a step is that over its length.
+    pub fn of(job: &Job, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Self {
+        let number = |rank: usize, at: usize| {
+            let step = job.summary(rank)?.steps.get(at)?;
+            Some(step.number.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)))
+        };
+        let ranks: Vec<usize> =
+            (0..job.ranks.len()).filter(|rank| job.summary(*rank).is_some_and(|s| !s.steps.is_empty())).collect();
+        let count = |rank: usize| job.summary(rank).map_or(0, |s| s.steps.len());
+        let steps: BTreeSet<i64> =
+            ranks.iter().flat_map(|rank| (0..count(*rank)).filter_map(|at| number(*rank, at))).collect();
+        let steps: Vec<i64> = steps.into_iter().collect();
+        let mut cells = vec![None; ranks.len().saturating_mul(steps.len())];
+        for (row, rank) in ranks.iter().enumerate() {
+            for at in 0..count(*rank) {
+                let Some(column) = number(*rank, at).and_then(|number| steps.binary_search(&number).ok()) else {
+                    continue;
+                };
+                let value = value(job, *rank, at, metric, ideal_step_ns);
+                if let Some(cell) = cells.get_mut(row * steps.len() + column) {
+                    *cell = value;
+                }
+            }
+        }
+        let scale = scale(&cells);
+        Self { metric, steps, ranks, cells, scale }
+    }
+
+    /// The number of the rank in row `row` and the step in column `column`.
+    pub fn cell(&self, row: usize, column: usize) -> Option<f64> {
+        (column < self.steps.len()).then(|| self.cells.get(row * self.steps.len() + column).copied())?.flatten()
+    }
+
+    /// Where a value stands on the scale, 0 to 1.
+    pub fn place(&self, value: f64) -> f64 {
+        self.scale
+            .map_or(0.0, |(low, high)| if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 })
+    }
+}
+
+fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Option<f64> {
+    let step = job.summary(rank)?.steps.get(at)?;
+    Some(match metric {
+        HeatMetric::StepTime => step.window.len_ns() as f64,
+        HeatMetric::Exposed => step.parts.exposed_comm_ns as f64,
+        HeatMetric::Idle => step.parts.idle_ns as f64,
+        HeatMetric::Wait => *job.stragglers.waits_ns.get(&(rank, step.number?))? as f64,
+        HeatMetric::Mfu => ideal_step_ns.filter(|_| step.window.len_ns() > 0)? / step.window.len_ns() as f64,
+    })
+}
+
+/// From the smallest value to the largest one below three medians, so that one long step does not flatten the rest.
+fn scale(cells: &[Option<f64>]) -> Option<(f64, f64)> {
+    let values: Vec<f64> = cells.iter().flatten().copied().collect();
+    let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * 3.0).fold(low, f64::max);
+    Some((low, high))
+}
+
+/// Share of the steps' time that a rank waited for others, over all its steps; `None` without steps.
+pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
+    let summary = job.summary(rank)?;
+    let waited = summary.steps.iter().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));
+    let waited_ns = waited.fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+    share(waited_ns, summary.steps.iter().fold(0, |sum: i64, step| sum.saturating_add(step.window.len_ns())))
+}

@@ -1,0 +1,314 @@
+//! The comparison as blocks.
+
+use super::super::document::{Block, Grid};
+use super::json::wait_share;
+use super::words::{
+    basis_text, clock_text, extra_advice, extra_text, group_text, notices, refusal_text, straggler_text, wandering_text,
+};
+use crate::analysis::Part;
+use crate::format;
+use crate::job::{COMPARABLE, Delta, Diff, Job, RankSummary, wait_share as waited_share};
+
+/// Rows of a list.
+const ROWS: usize = 20;
+/// Ranks of a table that has them as columns.
+const COLUMNS: usize = 12;
+
+pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(1, "Ranks".to_owned()), Block::Table(ranks(job))];
+    clock(job, &mut blocks);
+    straggler(job, &mut blocks);
+    collectives(job, &mut blocks);
+    steps(job, &mut blocks);
+    if let Some(diff) = diff {
+        difference(job, diff, &mut blocks);
+    }
+    blocks
+}
+
+fn name(text: &str) -> String {
+    format::one_line(text, 120)
+}
+
+fn label(job: &Job, rank: usize) -> String {
+    job.ranks.get(rank).map_or_else(String::new, |rank| name(&rank.label))
+}
+
+fn known(text: Option<&str>) -> String {
+    text.map_or_else(|| format::UNKNOWN.to_owned(), name)
+}
+
+fn parts_of(summary: &RankSummary) -> crate::analysis::Partition {
+    summary.typical.filter(|_| summary.has_marked_steps()).map_or(summary.parts, |typical| typical.mean)
+}
+
+fn steps_text(summary: &RankSummary) -> String {
+    let count = format::count(summary.steps.len() as u64);
+    if summary.steps_estimated { format!("{count} estimated") } else { count }
+}
+
+fn ranks(job: &Job) -> Grid {
+    let row = |rank: usize| {
+        let summary = job.summary(rank)?;
+        let export = job.exports.get(job.ranks.get(rank)?.at.export)?;
+        let typical = summary.typical.filter(|_| summary.has_marked_steps());
+        let parts = parts_of(summary);
+        let mut cells = vec![
+            label(job, rank),
+            known(export.host.as_deref()),
+            known(summary.gpu.as_deref()),
+            known(summary.verdict.map(|verdict| verdict.area.text())),
+            steps_text(summary),
+            format::duration_or_unknown(typical.map(|typical| typical.median_span_ns)),
+        ];
+        cells.extend(Part::ALL.map(|part| format::percent(part.share(&parts))));
+        cells.push(format::percent(waited_share(job, rank)));
+        Some(cells)
+    };
+    let mut head = vec!["Rank", "Host", "GPU", "Bound by", "Steps", "Median step"];
+    head.extend(Part::ALL.map(Part::text));
+    head.push("Waited");
+    let rows = (0..job.ranks.len()).filter_map(row).collect();
+    Grid::new("Shares of the typical step, else of the whole span; waited: for other ranks", &head, &[1, 2, 3], rows)
+}
+
+fn clock(job: &Job, blocks: &mut Vec<Block>) {
+    if job.exports.len() < 2 {
+        return;
+    }
+    blocks.push(Block::Heading(1, "Clock".to_owned()));
+    blocks.push(Block::Paragraph(format!("In force: {}.", clock_text(job))));
+    let row = |(export, source): (&std::sync::Arc<crate::job::ExportSummary>, &crate::job::SourceClock)| {
+        vec![
+            name(&export.stem()),
+            basis_text(source.basis).to_owned(),
+            format::duration(source.map.offset_ns),
+            if source.map.drift_ppm == 0.0 {
+                format::UNKNOWN.to_owned()
+            } else {
+                format!("{} ppm", format::decimal(source.map.drift_ppm, 2))
+            },
+            source
+                .uncertainty_ns
+                .map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("\u{b1}{}", format::duration(ns))),
+            format::count(source.matched),
+        ]
+    };
+    let rows = job.exports.iter().zip(&job.clock.sources).map(row).collect();
+    let head = ["File", "By", "Offset", "Drift", "Uncertainty", "Matched"];
+    blocks.push(Block::Table(Grid::new("From each file's clock to the first file's", &head, &[1], rows)));
+    let notices = notices(job);
+    if !notices.is_empty() {
+        blocks.push(Block::List(notices));
+    }
+}
+
+fn straggler(job: &Job, blocks: &mut Vec<Block>) {
+    blocks.push(Block::Heading(1, "Straggler".to_owned()));
+    blocks.push(Block::Paragraph(straggler_text(job)));
+    if let Some(found) = &job.stragglers.straggler {
+        if let Some(extra) = found.extras.first() {
+            blocks.push(Block::Paragraph(format!("Next: {}", extra_advice(extra.kind))));
+        }
+        let row = |extra: &crate::job::Extra| {
+            vec![
+                extra_text(extra.kind),
+                format::duration(extra.own_ns),
+                format::duration(extra.others_ns),
+                format::duration(extra.delta_ns()),
+            ]
+        };
+        let rows: Vec<Vec<String>> = found.extras.iter().take(5).map(row).collect();
+        let head = ["What took longer", "This rank", "Others", "Difference"];
+        let of = if job.stragglers.by_step { "Per typical step" } else { "Over the whole span" };
+        if !rows.is_empty() {
+            blocks.push(Block::Table(Grid::new(&format!("{of}; others: the median over them"), &head, &[], rows)));
+        }
+    }
+    blocks.extend(wandering_text(job).map(Block::Paragraph));
+}
+
+fn collectives(job: &Job, blocks: &mut Vec<Block>) {
+    if job.ranks.len() < 2 {
+        return;
+    }
+    blocks.push(Block::Heading(1, "Matched collectives".to_owned()));
+    blocks.push(Block::Paragraph(format!(
+        "{} matched, {} communication kernels not. Wait: until the last rank had started; transfer: from then to the end.",
+        format::count(job.waits.matched),
+        format::count(job.waits.unmatched),
+    )));
+    let row = |rank: usize| {
+        let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
+        Some(vec![
+            label(job, rank),
+            format::count(waits.collectives),
+            format::duration(waits.split.wait_ns),
+            format::duration(waits.split.transfer_ns),
+            format::percent(wait_share(job, rank)),
+            format::count(waits.last),
+        ])
+    };
+    let rows: Vec<Vec<String>> = (0..job.ranks.len()).filter_map(row).collect();
+    if !rows.is_empty() {
+        let head = ["Rank", "Collectives", "Wait", "Transfer", "Wait share", "Last to start"];
+        blocks.push(Block::Table(Grid::new("Who waited", &head, &[], rows)));
+    }
+    let group = |(at, of): (usize, &crate::job::Group)| {
+        let sums = job.waits.groups.get(at)?;
+        let last = sums.last.iter().enumerate().max_by_key(|(member, n)| (**n, std::cmp::Reverse(*member)));
+        let last = last.filter(|(_, n)| **n > 0).and_then(|(member, n)| Some((of.members.get(member)?, *n)));
+        Some(vec![
+            name(&group_text(job, at)),
+            format::count(of.members.len() as u64),
+            format::count(of.count as u64),
+            format::duration(sums.skew_median_ns),
+            format::duration(sums.skew_max_ns),
+            last.map_or_else(
+                || format::UNKNOWN.to_owned(),
+                |(m, n)| format!("{} ({} of {})", label(job, m.rank), format::count(n), format::count(sums.decided)),
+            ),
+            format::bandwidth(sums.transfer_gb_per_s),
+        ])
+    };
+    let mut rows: Vec<Vec<String>> = job.groups.iter().enumerate().filter_map(group).collect();
+    let hidden = rows.len().saturating_sub(ROWS);
+    rows.truncate(ROWS);
+    if !rows.is_empty() {
+        let head = ["Group", "Ranks", "Count", "Median skew", "Largest skew", "Last most often", "Bus bandwidth"];
+        let caption = "By group; skew: latest start - earliest start; bandwidth of the transfer alone";
+        blocks.push(Block::Table(Grid::new(caption, &head, &[5], rows)));
+    }
+    if hidden > 0 {
+        blocks.push(Block::Paragraph(format!("{} further groups are in the JSON.", format::count(hidden as u64))));
+    }
+    let refused: Vec<String> = job.refused.iter().take(ROWS).map(|refusal| refusal_text(job, refusal)).collect();
+    if !refused.is_empty() {
+        blocks.push(Block::List(refused));
+    }
+    matrix(job, blocks);
+}
+
+/// Who waits for whom, where the ranks fit a table.
+fn matrix(job: &Job, blocks: &mut Vec<Block>) {
+    let ranks = job.ranks.len();
+    if job.waits.matrix.cells.is_empty() || ranks > COLUMNS {
+        return;
+    }
+    let cell = |who: usize, whom: usize| match job.waits.matrix.ns(who, whom) {
+        0 => format::UNKNOWN.to_owned(),
+        ns => format::duration(ns),
+    };
+    let row =
+        |who: usize| std::iter::once(label(job, who)).chain((0..ranks).map(|whom| cell(who, whom))).collect::<Vec<_>>();
+    let labels: Vec<String> = (0..ranks).map(|rank| format!("for {}", label(job, rank))).collect();
+    let head: Vec<&str> = std::iter::once("Rank").chain(labels.iter().map(String::as_str)).collect();
+    blocks.push(Block::Table(Grid::new("Who waited for whom", &head, &[], (0..ranks).map(row).collect())));
+}
+
+fn steps(job: &Job, blocks: &mut Vec<Block>) {
+    let mut numbers: Vec<i64> = (0..job.ranks.len())
+        .filter_map(|rank| job.summary(rank))
+        .filter(|summary| summary.has_marked_steps())
+        .flat_map(|summary| summary.steps.iter().filter_map(|step| step.number))
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() || job.ranks.len() > COLUMNS {
+        return;
+    }
+    blocks.push(Block::Heading(1, "Steps".to_owned()));
+    let ranks = 0..job.ranks.len();
+    let row = |number: &i64| {
+        let span = |rank: usize| job.summary(rank)?.step(*number).map(|step| step.window.len_ns());
+        let wait = |rank: usize| job.stragglers.waits_ns.get(&(rank, *number)).copied();
+        let mut cells = vec![format::integer(*number)];
+        cells.extend(ranks.clone().map(|rank| format::duration_or_unknown(span(rank))));
+        cells.extend(ranks.clone().map(|rank| format::duration_or_unknown(wait(rank))));
+        cells
+    };
+    let rows: Vec<Vec<String>> = numbers.iter().take(ROWS * 5).map(row).collect();
+    let mut head = vec!["Step".to_owned()];
+    head.extend(ranks.clone().map(|rank| label(job, rank)));
+    head.extend(ranks.clone().map(|rank| format!("{} waited", label(job, rank))));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    blocks.push(Block::Table(Grid::new(
+        "Length of each step, and what the rank waited for others in it",
+        &head,
+        &[],
+        rows,
+    )));
+}
+
+fn delta_cells(delta: &Delta) -> [String; 5] {
+    let sign = |text: String| if delta.ns() > 0 { format!("+{text}") } else { text };
+    [
+        format::duration(delta.a_ns),
+        format::duration(delta.b_ns),
+        sign(format::duration(delta.ns())),
+        delta.share().map_or_else(|| format::UNKNOWN.to_owned(), |share| sign(format::percent(Some(share)))),
+        if delta.is_noise() { "noise".to_owned() } else { String::new() },
+    ]
+}
+
+fn row_of(text: String, delta: &Delta) -> Vec<String> {
+    std::iter::once(text).chain(delta_cells(delta)).collect()
+}
+
+fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
+    let (a, b) = (label(job, 0), label(job, 1));
+    blocks.push(Block::Heading(1, format!("From {a} to {b}")));
+    blocks.push(Block::Paragraph(comparable_text(diff)));
+    let head = |first: &'static str| vec![first, a.as_str(), b.as_str(), "Difference", "Change", "Remark"];
+    let mut rows = vec![row_of("Step".to_owned(), &diff.step)];
+    rows.extend(diff.parts.iter().map(|(part, delta)| row_of(part.text().to_owned(), delta)));
+    rows.extend(diff.causes.iter().map(|(cause, delta)| row_of(format!("  idle: {}", cause.text()), delta)));
+    let caption = "Means of a typical step; noise: no more than the runs vary from step to step";
+    blocks.push(Block::Table(Grid::new(caption, &head("Time"), &[5], rows)));
+    let verdict = |rank: usize| known(job.summary(rank).and_then(|s| s.verdict).map(|verdict| verdict.area.text()));
+    blocks.push(Block::Paragraph(match (verdict(0), verdict(1)) {
+        (before, after) if before == after => format!("Bound by: {before}, both."),
+        (before, after) => format!("Bound by: {before}, then {after}."),
+    }));
+    let rows: Vec<Vec<String>> =
+        diff.collectives.iter().map(|c| row_of(c.kind.text().to_owned(), &c.per_step)).collect();
+    if !rows.is_empty() {
+        blocks.push(Block::Table(Grid::new("Communication kernels per step", &head("Collective"), &[5], rows)));
+    }
+    let kernel = |kernel: &crate::job::KernelDelta| {
+        let shape =
+            kernel.blocks.map(|blocks| format!(" [{} blocks]", format::count(u64::from(blocks)))).unwrap_or_default();
+        row_of(format!("{}{shape}", format::one_line(&kernel.name, 60)), &kernel.per_step)
+    };
+    let rows: Vec<Vec<String>> = diff.kernels.iter().filter(|k| k.per_step.ns() != 0).take(ROWS).map(kernel).collect();
+    if !rows.is_empty() {
+        let caption = "Kernels by full name and launch shape, per step, the largest difference first";
+        blocks.push(Block::Table(Grid::new(caption, &head("Kernel"), &[5], rows)));
+    }
+    let range = |range: &crate::job::RangeDelta| row_of(format::one_line(&range.path.join(" / "), 60), &range.per_step);
+    let rows: Vec<Vec<String>> = diff.ranges.iter().filter(|r| r.per_step.ns() != 0).take(ROWS).map(range).collect();
+    if !rows.is_empty() {
+        let caption = "NVTX ranges on the GPU, per step, the largest difference first";
+        blocks.push(Block::Table(Grid::new(caption, &head("Range"), &[5], rows)));
+    }
+}
+
+/// How far two runs can be compared at all.
+fn comparable_text(diff: &Diff) -> String {
+    let of = &diff.comparable;
+    let [a_steps, b_steps] = of.steps;
+    let steps = format!("{} and {} typical steps", format::count(a_steps), format::count(b_steps));
+    let common = format!("{} of the kernel time in common", format::percent(Some(of.kernels_in_common)));
+    let mut text = format!("Compared: {steps}, {common}.");
+    if of.kernels_in_common < COMPARABLE {
+        text.push_str(
+            " These are different programs: single kernels cannot be compared, steps only if they do the same work.",
+        );
+    }
+    if let [Some(a), Some(b)] = &of.gpus
+        && !of.same_gpu()
+    {
+        text.push_str(&format!(" They ran on different cards: {} and {}.", name(a), name(b)));
+    }
+    text
+}
