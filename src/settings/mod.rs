@@ -136,16 +136,21 @@ pub fn read_config(path: &Path) -> Result<Model, SettingsError> {
 /// # Errors
 /// See [`SettingsError`]; nothing that is no settings file is overwritten.
 pub fn write(experiment: &Experiment, path: &Path) -> Result<(), SettingsError> {
-    let failed = |error: &std::io::Error| SettingsError::Write { path: path.to_owned(), reason: reason(error) };
     if path.is_dir() {
         return Err(SettingsError::Write { path: path.to_owned(), reason: "it is a folder".to_owned() });
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let source = || experiment.source.as_deref().and_then(|source| existing(source).ok()?);
     let file = existing(path)?.or_else(source).unwrap_or_default();
-    let text = written(file, experiment, folder);
-    // Whole or not at all: a full disk leaves the old file as it was.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
+    write_text(&written(file, experiment, folder_of(path)), path)
+}
+
+/// Writes `text` to `path` whole or not at all: a full disk leaves the old file as it was.
+///
+/// # Errors
+/// [`SettingsError::Write`].
+pub fn write_text(text: &str, path: &Path) -> Result<(), SettingsError> {
+    let failed = |error: &std::io::Error| SettingsError::Write { path: path.to_owned(), reason: reason(error) };
+    let mut file = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| failed(&error))?;
     file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     file.persist(path).map_err(|error| failed(&error.error))?;
     Ok(())
@@ -196,7 +201,16 @@ fn written(mut file: DocumentMut, experiment: &Experiment, folder: &Path) -> Str
     file.to_string()
 }
 
-fn text_of(path: &Path) -> Result<String, SettingsError> {
+/// The folder that a file of this path lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The text of the file at `path`.
+///
+/// # Errors
+/// [`SettingsError::Read`].
+pub fn text_of(path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| SettingsError::Read { path: path.to_owned(), error })
 }
 
