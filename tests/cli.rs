@@ -12,16 +12,12 @@ mod support;
 
 use serde_json::Value;
 use std::path::PathBuf;
-use support::stepscope;
+use support::{small_job, stepscope};
 use tempfile::TempDir;
 
 /// A small simulated job of two ranks: its folder and its exports.
 fn job() -> (TempDir, Vec<PathBuf>) {
-    let folder = TempDir::new().unwrap();
-    stepscope(folder.path())
-        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
-        .assert()
-        .success();
+    let folder = small_job();
     let exports = ["job/rank0.sqlite", "job/rank1.sqlite"].map(|name| folder.path().join(name));
     assert!(exports.iter().all(|path| path.is_file()));
     (folder, exports.to_vec())
