@@ -179,6 +179,32 @@ fn exports_and_their_folder_are_never_written() {
     assert_eq!(snapshot(), before);
 }
 
+#[test]
+#[cfg(feature = "gui")]
+fn render_draws_the_window_after_what_it_is_told_to_do() {
+    let home = TempDir::new().unwrap();
+    let draw = |name: &str, more: &[&str]| {
+        let base = ["render", "--window", "--size", "800x500", "-o", name];
+        let output = stepscope(home.path()).args(base).args(more).output().unwrap();
+        (output.status.code(), stderr(&output), std::fs::read(home.path().join(name)).ok())
+    };
+    let (code, said, plain) = draw("plain.png", &[]);
+    assert_eq!(code, Some(0), "{said}");
+    for (name, more) in [
+        ("help.png", &["--do", "all shortcuts"][..]),
+        ("found.png", &["--search", "gemm", "--do", "Next hit"]),
+        ("left.png", &["--side", "left"]),
+        ("below.png", &["--side", "below"]),
+    ] {
+        let (code, said, drawn) = draw(name, more);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(drawn.is_some() && drawn != plain, "{name} shows nothing of {more:?}");
+    }
+    let (code, said, drawn) = draw("slip.png", &["--do", "shortcuts"]);
+    assert_eq!((code, drawn), (Some(2), None));
+    assert!(said.contains("there is no command shortcuts; there are All shortcuts"), "{said}");
+}
+
 #[cfg(feature = "gui")]
 #[test]
 fn render_writes_the_same_picture_every_time() {
