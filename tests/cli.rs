@@ -12,16 +12,12 @@ mod support;
 
 use serde_json::Value;
 use std::path::PathBuf;
-use support::stepscope;
+use support::{small_job, stepscope};
 use tempfile::TempDir;
 
 /// A small simulated job of two ranks: its folder and its exports.
 fn job() -> (TempDir, Vec<PathBuf>) {
-    let folder = TempDir::new().unwrap();
-    stepscope(folder.path())
-        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
-        .assert()
-        .success();
+    let folder = small_job();
     let exports = ["job/rank0.sqlite", "job/rank1.sqlite"].map(|name| folder.path().join(name));
     assert!(exports.iter().all(|path| path.is_file()));
     (folder, exports.to_vec())
@@ -181,6 +177,32 @@ fn exports_and_their_folder_are_never_written() {
         assert!(stepscope(folder.path()).arg(command).arg(&exports[0]).output().unwrap().status.success(), "{command}");
     }
     assert_eq!(snapshot(), before);
+}
+
+#[test]
+#[cfg(feature = "gui")]
+fn render_draws_the_window_after_what_it_is_told_to_do() {
+    let home = TempDir::new().unwrap();
+    let draw = |name: &str, more: &[&str]| {
+        let base = ["render", "--window", "--size", "800x500", "-o", name];
+        let output = stepscope(home.path()).args(base).args(more).output().unwrap();
+        (output.status.code(), stderr(&output), std::fs::read(home.path().join(name)).ok())
+    };
+    let (code, said, plain) = draw("plain.png", &[]);
+    assert_eq!(code, Some(0), "{said}");
+    for (name, more) in [
+        ("help.png", &["--do", "all shortcuts"][..]),
+        ("found.png", &["--search", "gemm", "--do", "Next hit"]),
+        ("left.png", &["--side", "left"]),
+        ("below.png", &["--side", "below"]),
+    ] {
+        let (code, said, drawn) = draw(name, more);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(drawn.is_some() && drawn != plain, "{name} shows nothing of {more:?}");
+    }
+    let (code, said, drawn) = draw("slip.png", &["--do", "shortcuts"]);
+    assert_eq!((code, drawn), (Some(2), None));
+    assert!(said.contains("there is no command shortcuts; there are All shortcuts"), "{said}");
 }
 
 #[cfg(feature = "gui")]

@@ -14,15 +14,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::stepscope;
+use support::{small_job, stepscope};
 use tempfile::TempDir;
 
 fn job() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    stepscope(folder.path())
-        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
-        .assert()
-        .success();
+    let folder = small_job();
     // What the job says of itself is a test of its own.
     std::fs::remove_file(folder.path().join("job/stepscope.toml")).unwrap();
     let export = folder.path().join("job/rank0.sqlite");
@@ -177,11 +173,7 @@ fn cells(line: &str) -> Vec<String> {
 
 #[test]
 fn documents_show_the_tables_of_the_text_with_the_same_values() {
-    let folder = TempDir::new().unwrap();
-    stepscope(folder.path())
-        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
-        .assert()
-        .success();
+    let folder = small_job();
     let export = folder.path().join("job/rank0.sqlite");
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: BTreeSet<String> = fine(&folder, &export, &[]).lines().map(words).collect();

@@ -9,16 +9,8 @@ use std::path::Path;
 use stepscope::experiment::counted;
 use stepscope::settings::RunSettings;
 use stepscope::sim::presets;
-use support::stepscope;
+use support::{small_job, stepscope};
 use tempfile::TempDir;
-
-/// A folder with a small simulated job of two ranks, in `job`.
-fn job() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    let arguments = ["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"];
-    stepscope(folder.path()).args(arguments).assert().success();
-    folder
-}
 
 fn mfu(folder: &Path, arguments: &[&str]) -> Value {
     let output = stepscope(folder).arg("report").args(arguments).arg("--json").output().unwrap();
@@ -28,7 +20,7 @@ fn mfu(folder: &Path, arguments: &[&str]) -> Value {
 
 #[test]
 fn settings_beside_the_export_are_found_and_named() {
-    let folder = job();
+    let folder = small_job();
     let both = mfu(folder.path(), &["job/rank0.sqlite", "job/rank1.sqlite"]);
     assert_eq!(both["settings"], "job/stepscope.toml");
     assert_eq!(
@@ -48,7 +40,7 @@ fn settings_beside_the_export_are_found_and_named() {
 
 #[test]
 fn given_settings_come_before_those_beside_the_export() {
-    let folder = job();
+    let folder = small_job();
     let own = "[experiment]\nconvention = 'megatron'\nstep_time_ms = 1000\n[model]\npreset = 'llama-3-8b'\n\
                [batch]\nsequences = 2\nsequence_length = 8192\n[peak]\ntflops = 1000\n";
     std::fs::write(folder.path().join("own.toml"), own).unwrap();
@@ -61,7 +53,7 @@ fn given_settings_come_before_those_beside_the_export() {
 
 #[test]
 fn without_settings_the_numbers_are_unknown_and_asked_for() {
-    let folder = job();
+    let folder = small_job();
     std::fs::remove_file(folder.path().join("job/stepscope.toml")).unwrap();
     let got = mfu(folder.path(), &["job/rank0.sqlite"]);
     assert!(got["mfu"].is_null() && got["hfu"].is_null() && got["settings"].is_null(), "{got}");
@@ -74,7 +66,7 @@ fn without_settings_the_numbers_are_unknown_and_asked_for() {
 
 #[test]
 fn mistakes_in_settings_end_with_code_two_and_say_where() {
-    let folder = job();
+    let folder = small_job();
     let cases = [
         ("[experiment]\ndtype = 'bf17'\n", "expected one of `bf16`"),
         ("[experiment]\ngpus = 8\n[parallel]\ndp = 3\n", "parallel.dp x tp x pp x cp must be experiment.gpus"),
@@ -94,7 +86,7 @@ fn mistakes_in_settings_end_with_code_two_and_say_where() {
 
 #[test]
 fn a_settings_file_may_hold_kernel_classes() {
-    let folder = job();
+    let folder = small_job();
     std::fs::write(folder.path().join("job/stepscope.toml"), "[[rule]]\npattern = '^nccl'\nclass = 'other'\n").unwrap();
     let output = stepscope(folder.path()).args(["report", "job/rank0.sqlite", "--json"]).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

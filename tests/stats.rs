@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::stats::{Cell, Report, Request, Scope, Table, table};
 use stepscope::trace::Trace;
-use support::{shared, shared_exports, stepscope};
+use support::{shared, shared_exports, small_job, stepscope};
 use tempfile::TempDir;
 
 /// Runs the restatement over one export. Where NVIDIA's arithmetic goes wrong the answer is put right here, from the
@@ -304,11 +304,7 @@ fn an_open_range_an_overhead_and_a_cut_off_copy_are_in_the_real_exports() {
 }
 
 fn job() -> (TempDir, PathBuf) {
-    let folder = TempDir::new().unwrap();
-    stepscope(folder.path())
-        .args(["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"])
-        .assert()
-        .success();
+    let folder = small_job();
     let export = folder.path().join("job/rank0.sqlite");
     (folder, export)
 }

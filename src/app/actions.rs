@@ -10,7 +10,7 @@ use crate::format;
 use crate::view::available::why_not;
 use crate::view::search::{Query, Scope};
 use crate::view::shortcuts::{Chord, SHORTCUTS};
-use crate::view::{Command, LaneKey, Theme, ViewState, Workspace};
+use crate::view::{Command, LaneKey, Theme, ViewState, Workspace, fuzzy};
 
 /// A command of the list.
 #[derive(Debug, Clone)]
@@ -30,23 +30,34 @@ impl Action {
     }
 }
 
+/// The command of this name, whatever its case.
+///
+/// # Errors
+/// The names that are most like it, when there is none.
+pub fn named(cx: &Cx<'_>, name: &str) -> Result<Vec<Command>, Vec<String>> {
+    let plain = |name: &str| name.trim().trim_end_matches('…').to_lowercase();
+    let all = all(cx);
+    if let Some(action) = all.iter().find(|action| plain(&action.name) == plain(name)) {
+        return Ok(action.commands.clone());
+    }
+    let mut like: Vec<(i32, &str)> =
+        all.iter().filter_map(|action| Some((fuzzy::score(name, &action.name)?, action.name.as_str()))).collect();
+    like.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    Err(like.into_iter().take(LIKE).map(|(_, name)| name.to_owned()).collect())
+}
+
+/// Names offered in place of one that is unknown.
+const LIKE: usize = 5;
+
 /// Commands without a key.
 const KEYLESS: &[(&str, Command)] = &[
     ("Open by path…", Command::TypePath),
     ("Open demo", Command::OpenDemo),
     ("Save report…", Command::SaveReport),
-    ("Save session…", Command::SaveSession),
-    ("Copy link to what is shown", Command::CopyLink),
-    ("Open link…", Command::OpenLink),
-    ("Reload replaced files", Command::Reload),
-    ("Start with the whole capture", Command::StartAnew),
-    ("Move the side panel: left, right, below", Command::MoveSidePanel),
     ("Load settings…", Command::LoadSettings),
     ("Save settings…", Command::SaveSettings),
     ("Load a model…", Command::LoadModelConfig),
     ("Close the search", Command::CloseSearch),
-    ("Side panel", Command::ToggleSidePanel),
-    ("Details panel", Command::ToggleDetails),
     ("Theme: dark", Command::SetTheme(Theme::Dark)),
     ("Theme: light", Command::SetTheme(Theme::Light)),
     ("NVTX on the GPU: whole process", Command::SetAttribution(Attribution::Process)),
@@ -62,8 +73,6 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
         chord: shortcut.chords.first().copied(),
         commands: (shortcut.commands)(cx.view, cx.workspace),
     });
-    // The list itself is open already.
-    let keyed = keyed.filter(|action| action.commands != [Command::TogglePalette]);
     let mut all: Vec<Action> = keyed.collect();
     let mut add = |name: String, commands: Vec<Command>| all.push(Action { name, chord: None, commands });
     for (name, command) in KEYLESS {
@@ -100,4 +109,17 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::shortcuts::text_of;
+
+    #[test]
+    fn no_command_with_a_key_is_listed_once_more_without_it() {
+        for (name, command) in KEYLESS {
+            assert_eq!(text_of(command), "", "{name}");
+        }
+    }
 }

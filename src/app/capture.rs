@@ -93,12 +93,17 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
     }
     section(ui, "Warnings");
     for warning in &trace.warnings {
-        ui.horizontal_wrapped(|ui| {
-            icons::show(ui, Icon::Warning, cx.palette.warning);
+        ui.horizontal_top(|ui| {
+            ui.vertical(|ui| {
+                ui.add_space(3.0);
+                icons::show(ui, Icon::Warning, cx.palette.warning);
+            });
             let times =
                 if warning.count > 1 { format!("  ({} times)", format::count(warning.count)) } else { String::new() };
-            ui.label(format!("{}{times}", warning.message));
-            ui.label(RichText::new(warning.code).small().weak());
+            ui.vertical(|ui| {
+                ui.label(format!("{}{times}", warning.message));
+                ui.label(RichText::new(warning.code).small().weak());
+            });
         });
     }
 }

@@ -57,7 +57,6 @@ impl Fetcher {
     }
 
     /// A fetcher that answers at once.
-    #[cfg(test)]
     pub fn immediate() -> Self {
         Self { immediate: true, ..Self::default() }
     }

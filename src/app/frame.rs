@@ -13,7 +13,7 @@ use super::{capture, loading, overlays, overview, replaced, status, toast, toolb
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
-use egui::{Button, CentralPanel, Frame, Margin, ScrollArea, Ui, UiBuilder, vec2};
+use egui::{Button, CentralPanel, ComboBox, Frame, Margin, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 /// What panels keep between frames.
 #[derive(Debug, Default)]
@@ -68,6 +68,13 @@ const BESIDE_FROM_PT: f32 = 520.0;
 /// Least height of the side panel below the timeline, and of the window that has room for it, in points.
 const BELOW_PT: f32 = 140.0;
 const BELOW_FROM_PT: f32 = 300.0;
+/// Lower side panels, in points, show their tabs as a list, unless they are so wide that the tabs take one row.
+const LOW_PT: f32 = 320.0;
+const ROW_OF_TABS_PT: f32 = 760.0;
+/// Least height in which a panel is laid out, in points.
+const LEAST_PT: f32 = 240.0;
+/// Share of the height that the side panel below the timeline takes at first.
+pub const BELOW_SHARE: f32 = 0.42;
 /// Widest text of panels below the timeline, in points; tables take all there is.
 const WIDEST_TEXT_PT: f32 = 860.0;
 /// Lower windows, in points, have no room for the overview of the capture.
@@ -124,15 +131,16 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
 fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
     let (width, height) = (ui.available_width(), ui.available_height());
-    let dock = cx.settings.dock;
-    if cx.settings.side && dock == Dock::Bottom && height >= BELOW_FROM_PT {
+    // A low window has more room beside the timeline than below it.
+    let dock = if height >= BELOW_FROM_PT { cx.settings.dock } else { cx.settings.dock.beside() };
+    if cx.settings.side && dock == Dock::Bottom {
         egui::Panel::bottom("side below")
             .frame(padded)
             .resizable(true)
-            .default_size((height * 0.4).min(SIDE_PT.1))
+            .default_size((height * BELOW_SHARE).min(SIDE_PT.1))
             .size_range(BELOW_PT..=(height * 0.7).max(BELOW_PT))
-            .show(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out));
-    } else if cx.settings.side && dock != Dock::Bottom && width >= BESIDE_FROM_PT {
+            .show(ui, |ui| within(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out)));
+    } else if cx.settings.side && width >= BESIDE_FROM_PT {
         let widest =
             if width <= SMALL_PT { (width * SMALL_SHARE).max(NARROWEST_PT) } else { (width * 0.6).max(SIDE_PT.0) };
         let panel = if dock == Dock::Left { egui::Panel::left("side left") } else { egui::Panel::right("side") };
@@ -143,7 +151,9 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
             .show(ui, |ui| within(ui, |ui| side(ui, cx, &mut caches.steps, &mut caches.panels, out)));
     }
     if cx.settings.details && cx.view.selected.is_some() {
-        let tallest = (ui.available_height() * 0.6).max(DETAILS_PT.0);
+        // Both below the timeline leave it less room.
+        let share = if cx.settings.side && dock == Dock::Bottom { 0.4 } else { 0.6 };
+        let tallest = (ui.available_height() * share).max(DETAILS_PT.0);
         egui::Panel::bottom("details")
             .frame(padded)
             .resizable(true)
@@ -173,7 +183,7 @@ pub fn lanes(ui: &mut Ui, cx: &Cx<'_>, cache: &mut timeline::Cache, out: &mut Ve
 
 /// Draws content that does not decide how much room it takes: what is too wide is cut off, and the panel keeps the
 /// width that the user gave it.
-fn within(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
+pub fn within(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let room = ui.available_rect_before_wrap();
     let mut inner = ui.new_child(UiBuilder::new().max_rect(room));
     inner.shrink_clip_rect(room.expand2(vec2(ui.spacing().item_spacing.x, 0.0)));
@@ -184,14 +194,13 @@ fn within(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
 
 /// Draws the side panel's content.
 pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
-    ui.horizontal_wrapped(|ui| {
-        for (panel, name) in PANELS {
-            if ui.add(Button::selectable(cx.view.panel == panel, name)).clicked() {
-                out.push(Command::ShowPanel(panel));
-            }
-        }
-    });
-    ui.add_space(8.0);
+    let low = ui.available_height() < LOW_PT && ui.available_width() < ROW_OF_TABS_PT;
+    if low {
+        list(ui, cx, out);
+    } else {
+        ui.horizontal_wrapped(|ui| tabs(ui, cx, out));
+    }
+    ui.add_space(if low { 4.0 } else { 8.0 });
     if ui.available_width() <= WIDEST_TEXT_PT || is_table(cx.view.panel) {
         return content(ui, cx, table, caches, out);
     }
@@ -201,8 +210,37 @@ pub fn side(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelC
     ui.scope_builder(UiBuilder::new().max_rect(room), |ui| content(ui, cx, table, caches, out));
 }
 
-/// Draws the panel below the tabs.
+fn tabs(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    for (panel, name) in PANELS {
+        if ui.add(Button::selectable(cx.view.panel == panel, name)).clicked() {
+            out.push(Command::ShowPanel(panel));
+        }
+    }
+}
+
+/// The tabs as a list that opens, where rows of them would take the room of the panel.
+fn list(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let name = PANELS.iter().find(|(panel, _)| *panel == cx.view.panel).map_or(&"", |(_, name)| name);
+    ui.horizontal(|ui| {
+        let label = ui.label(RichText::new("Panel").weak());
+        let combo = ComboBox::from_id_salt("panels").selected_text(*name).show_ui(ui, |ui| tabs(ui, cx, out));
+        combo.response.labelled_by(label.id);
+    });
+}
+
+/// Draws the panel below the tabs. Where there is little room, all of it scrolls: what stands above a table leaves it no room.
 fn content(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
+    if ui.available_height() >= LEAST_PT {
+        return whole(ui, cx, table, caches, out);
+    }
+    ScrollArea::vertical().id_salt(("low", cx.view.panel)).auto_shrink([false, false]).show(ui, |ui| {
+        let mut room = ui.available_rect_before_wrap();
+        room.set_height(LEAST_PT);
+        ui.scope_builder(UiBuilder::new().max_rect(room), |ui| whole(ui, cx, table, caches, out));
+    });
+}
+
+fn whole(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
     if panels::show(ui, cx, cx.view.panel, caches, out) {
         return;
     }

@@ -57,6 +57,7 @@ mod toolbar;
 mod verdict;
 mod welcome;
 mod window;
+pub mod window_picture;
 
 pub use opener::FileOpener;
 pub use run::{AppOptions, RunError, run};

@@ -20,7 +20,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     match &state.overlay {
         None => {}
         Some(Overlay::Palette) => {}
-        Some(Overlay::Help) => dialog(ui, "help", 800.0, out, shortcuts),
+        Some(Overlay::Help) => dialog(ui, "help", 1160.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),
         Some(Overlay::Path { question, .. }) => {
@@ -75,9 +75,13 @@ fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) 
 
 fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
     title(ui, "Keyboard and mouse", out);
-    let (first, rest) = Group::ALL.split_at(3);
-    let columns: &[&[Group]] = if ui.available_width() > 640.0 { &[first, rest] } else { &[&Group::ALL] };
-    ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 96.0).show(ui, |ui| {
+    use Group::{Lanes, Navigate, Search, Select, Show, Window};
+    let columns: &[&[Group]] = match ui.available_width() {
+        1000.0.. => &[&[Navigate, Search, Select], &[Show, Lanes], &[Window]],
+        640.0.. => &[&[Navigate, Search, Select], &[Show, Lanes, Window]],
+        _ => &[&Group::ALL],
+    };
+    ScrollArea::vertical().max_height(ui.max_rect().height().max(200.0) - 64.0).show(ui, |ui| {
         ui.columns(columns.len(), |columns_ui| {
             for (ui, groups) in columns_ui.iter_mut().zip(columns) {
                 for group in *groups {
@@ -90,8 +94,10 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
             }
         });
     });
-    ui.add_space(12.0);
 }
+
+/// Width of the keys in the help window, in points.
+const KEYS_PT: f32 = 184.0;
 
 /// What the mouse does over the timeline.
 const MOUSE: [(&str, &str); 16] = [
@@ -117,7 +123,7 @@ fn mouse(ui: &mut Ui) {
     ui.add_space(8.0);
     ui.label(RichText::new("Mouse").strong());
     for (action, what) in MOUSE {
-        pair(ui, 196.0, action, what);
+        pair(ui, KEYS_PT, action, what);
     }
 }
 
@@ -127,10 +133,10 @@ fn shortcut_group(ui: &mut Ui, group: Group) {
     for shortcut in SHORTCUTS.iter().filter(|shortcut| shortcut.group == group) {
         let mut keys: Vec<String> = shortcut.chords.iter().map(|chord| chord.text()).collect();
         keys.dedup();
-        pair(ui, 196.0, &keys.join("  or  "), shortcut.help);
+        pair(ui, KEYS_PT, &keys.join("  or  "), shortcut.help);
     }
     for (_, keys, what) in IN_FIELDS.iter().filter(|(of, ..)| *of == group) {
-        pair(ui, 196.0, keys, what);
+        pair(ui, KEYS_PT, keys, what);
     }
 }
 

@@ -36,7 +36,9 @@ const ROWS: usize = 12;
 
 impl Open {
     fn new(cx: &Cx<'_>) -> Self {
-        let actions = actions::all(cx);
+        let mut actions = actions::all(cx);
+        // The list itself is open already.
+        actions.retain(|action| action.commands != [Command::TogglePalette]);
         let mut open = Self { actions, typed: String::new(), found: Vec::new(), chosen: 0, follow: true };
         open.find(&cx.settings.recalled);
         open

@@ -1,9 +1,9 @@
 //! Pictures without a display: the same view as the window's, laid out by a headless context, painted on the CPU.
 
 use super::cx::Cx;
-use super::frame::{SIDE_PT, lanes, side};
+use super::frame::{BELOW_SHARE, SIDE_PT, lanes, side, within};
 use super::panels::PanelCaches;
-use super::settings::Settings;
+use super::settings::{Dock, Settings};
 use super::state::file_name;
 use super::steps::StepTable;
 use super::{facts, status, theme};
@@ -29,33 +29,37 @@ pub struct PictureOptions {
     pub scale: f32,
     /// Colours.
     pub theme: Theme,
+    /// Where the side panel stands, if at all.
+    pub side: Option<Dock>,
 }
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        Self { width_px: 1600, height_px: 900, scale: 1.0, theme: Theme::Dark }
+        Self { width_px: 1600, height_px: 900, scale: 1.0, theme: Theme::Dark, side: Some(Dock::Right) }
     }
 }
 
 /// Frames drawn until the layout has settled: sizes that depend on what was laid out before are right from the third.
 const FRAMES: usize = 4;
-/// Pictures narrower than this, in points, leave the side panel out.
+/// Pictures narrower than this, in points, leave the side panel beside the timeline out.
 const SIDE_FROM_PT: f32 = 900.0;
+/// Pictures lower than this, in points, leave the side panel below the timeline out.
+const BELOW_FROM_PT: f32 = 480.0;
 
 /// Draws what `state` shows of `workspace`.
 pub fn render(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> Image {
-    let Painted { context, mut renderer, shapes, scale, .. } = Painted::of(workspace, state, options);
-    let size_px = [options.width_px, options.height_px].map(|px| px as usize);
-    renderer.draw(&context, shapes, size_px, scale, Palette::of(options.theme).background)
+    Painted::of(workspace, state, options).image(options)
 }
 
 /// Draws what `state` shows of `workspace` as shapes and text: the same picture as [`render`] gives.
 pub fn render_svg(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> String {
-    let painted = Painted::of(workspace, state, options);
+    Painted::of(workspace, state, options).svg(options, &title(workspace, state))
+}
+
+/// What a picture shows, in words.
+pub(super) fn title(workspace: &Workspace, state: &ViewState) -> String {
     let files: Vec<String> = workspace.docs.iter().map(|doc| file_name(&doc.trace.source.path)).collect();
-    let title = format!("{}: {}", files.join(", "), status::visible_text(workspace, state));
-    let ground = Palette::of(options.theme).background;
-    svg::encode(&painted.shapes, painted.size_pt, painted.scale, ground, &title)
+    format!("{}: {}", files.join(", "), status::visible_text(workspace, state))
 }
 
 /// Why a picture was not saved.
@@ -94,7 +98,7 @@ pub fn save(workspace: &Workspace, state: &ViewState, options: &PictureOptions, 
 }
 
 /// What a headless context paints, once its layout has settled.
-struct Painted {
+pub(super) struct Painted {
     context: Context,
     renderer: Renderer,
     shapes: Vec<ClippedShape>,
@@ -105,32 +109,51 @@ struct Painted {
 impl Painted {
     fn of(workspace: &Workspace, state: &ViewState, options: &PictureOptions) -> Self {
         let state = ViewState { theme: options.theme, ..state.clone() };
-        let scale = options.scale.clamp(0.5, 8.0);
         let context = Context::default();
         theme::apply(&context, options.theme);
-        context.all_styles_mut(|style| style.animation_time = 0.0);
-        let size_pt = vec2(options.width_px as f32, options.height_px as f32) / scale;
-        let mut renderer = Renderer::new();
         let mut scene = Scene {
             workspace,
             state: &state,
+            side: options.side,
             cache: timeline::Cache::default(),
             table: StepTable::default(),
             panels: PanelCaches::default(),
         };
+        Self::settled(context, options, |ui| scene.draw(ui))
+    }
+
+    /// What `draw` paints in `context` when it has drawn often enough for sizes to be right.
+    pub(super) fn settled(context: Context, options: &PictureOptions, mut draw: impl FnMut(&mut Ui)) -> Self {
+        let scale = options.scale.clamp(0.5, 8.0);
+        let size_pt = vec2(options.width_px as f32, options.height_px as f32) / scale;
+        let mut renderer = Renderer::new();
         let mut shapes = Vec::new();
         for frame in 0..FRAMES {
+            // A picture shows the end of every animation.
+            context.all_styles_mut(|style| style.animation_time = 0.0);
             let mut input = RawInput {
                 screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size_pt)),
                 time: Some(frame as f64),
                 ..RawInput::default()
             };
             input.viewports.entry(input.viewport_id).or_default().native_pixels_per_point = Some(scale);
-            let mut output = context.run_ui(input, |ui| scene.draw(ui));
+            let mut output = context.run_ui(input, &mut draw);
             renderer.update(&mut output.textures_delta);
             shapes = output.shapes;
         }
         Self { context, renderer, shapes, size_pt, scale }
+    }
+
+    /// The picture in pixels.
+    pub(super) fn image(self, options: &PictureOptions) -> Image {
+        let Self { context, mut renderer, shapes, scale, .. } = self;
+        let size_px = [options.width_px, options.height_px].map(|px| px as usize);
+        renderer.draw(&context, shapes, size_px, scale, Palette::of(options.theme).background)
+    }
+
+    /// The picture as shapes and text.
+    pub(super) fn svg(&self, options: &PictureOptions, title: &str) -> String {
+        svg::encode(&self.shapes, self.size_pt, self.scale, Palette::of(options.theme).background, title)
     }
 }
 
@@ -156,6 +179,7 @@ pub fn for_report(workspace: &Workspace) -> Vec<Picture> {
 struct Scene<'a> {
     workspace: &'a Workspace,
     state: &'a ViewState,
+    side: Option<Dock>,
     cache: timeline::Cache,
     table: StepTable,
     panels: PanelCaches,
@@ -174,11 +198,20 @@ impl Scene<'_> {
         let mut ignored = Vec::new();
         let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 6));
         egui::Panel::top("header").frame(bar).show(ui, |ui| header(ui, &cx));
-        if ui.available_width() >= SIDE_FROM_PT {
+        let (width, height) = (ui.available_width(), ui.available_height());
+        let panel = match self.side {
+            Some(Dock::Bottom) if height >= BELOW_FROM_PT => {
+                Some(egui::Panel::bottom("side below").exact_size((height * BELOW_SHARE).min(SIDE_PT.1)))
+            }
+            Some(Dock::Left) if width >= SIDE_FROM_PT => Some(egui::Panel::left("side left").exact_size(SIDE_PT.1)),
+            Some(Dock::Right) if width >= SIDE_FROM_PT => Some(egui::Panel::right("side").exact_size(SIDE_PT.1)),
+            _ => None,
+        };
+        if let Some(panel) = panel {
             let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
-            egui::Panel::right("side").frame(padded).exact_size(SIDE_PT.1).show(ui, |ui| match self.state.panel {
-                Panel::Overview => super::overview::show(ui, &cx, &mut ignored),
-                _ => side(ui, &cx, &mut self.table, &mut self.panels, &mut ignored),
+            panel.frame(padded).show(ui, |ui| match self.state.panel {
+                Panel::Overview if self.side != Some(Dock::Bottom) => super::overview::show(ui, &cx, &mut ignored),
+                _ => within(ui, |ui| side(ui, &cx, &mut self.table, &mut self.panels, &mut ignored)),
             });
         }
         CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {

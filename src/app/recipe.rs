@@ -29,7 +29,7 @@ const MOST_RANKS: u32 = 65_536;
 /// Longest delay and recording in steps or seconds, for the fields.
 const LONGEST: u32 = 100_000;
 /// Width of the names of choices in points.
-const NAMES_PT: f32 = 96.0;
+const NAMES_PT: f32 = 112.0;
 
 /// Draws the choices and what follows from them.
 pub fn show(ui: &mut Ui, recipe: &mut Recipe) {

@@ -6,7 +6,6 @@ use crate::experiment::Experiment;
 use crate::settings::{self, RunSettings, SettingsError};
 use crate::view::{SavedView, ViewState, Workspace, lanes_of};
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -45,38 +44,15 @@ pub struct Session {
 /// Why a session was not read or written. Each message says where and what.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The file could not be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
-    /// It is not of the form of sessions.
-    #[error("{}: {message}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// Where and what.
-        message: String,
-    },
-    /// What it says of the run makes no sense.
+    /// The file could not be read or written, is not of the form of sessions, or what it says of the run makes no
+    /// sense.
     #[error(transparent)]
-    Settings(#[from] SettingsError),
+    File(#[from] SettingsError),
     /// Something else is there.
     #[error("{} is there already and is no session: choose another name", path.display())]
     Occupied {
         /// The file that was left as it is.
         path: PathBuf,
-    },
-    /// The file could not be written.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
     },
 }
 
@@ -123,17 +99,15 @@ impl Session {
     /// # Errors
     /// See [`SessionError`].
     pub fn read(path: &Path) -> Result<Self, SessionError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| SessionError::Read { path: path.to_owned(), error })?;
-        Self::parse(&text, path)
+        Ok(Self::parse(&settings::text_of(path)?, path)?)
     }
 
     /// Reads a session from the `text` that `path` holds.
     ///
     /// # Errors
-    /// See [`SessionError`].
-    pub fn parse(text: &str, path: &Path) -> Result<Self, SessionError> {
-        let shape = |message: String| SessionError::Shape { path: path.to_owned(), message };
+    /// See [`SettingsError`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        let shape = |message: String| SettingsError::Shape { path: path.to_owned(), message };
         let head = text.parse::<Table>().map_err(|error| shape(error.to_string()))?;
         let version = head.get("session").and_then(|session| session.get("version")).and_then(Value::as_integer);
         if let Some(version) = version.filter(|version| *version != VERSION) {
@@ -190,13 +164,7 @@ impl Session {
         if path.exists() && !settings::is_session(path) {
             return Err(SessionError::Occupied { path: path.to_owned() });
         }
-        let failed = |error: std::io::Error| SessionError::Write { path: path.to_owned(), error };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Whole or not at all: a full disk leaves the old file as it was.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        file.write_all(self.to_text(folder).as_bytes()).map_err(failed)?;
-        file.persist(path).map_err(|error| failed(error.error))?;
-        Ok(())
+        Ok(settings::write_text(&self.to_text(settings::folder_of(path)), path)?)
     }
 }
 

@@ -31,6 +31,14 @@ impl Dock {
     /// All places.
     pub const ALL: [Self; 3] = [Self::Left, Self::Right, Self::Bottom];
 
+    /// The place beside the timeline where there is no room below it.
+    pub const fn beside(self) -> Self {
+        match self {
+            Self::Bottom => Self::Right,
+            beside => beside,
+        }
+    }
+
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {

@@ -74,8 +74,10 @@ fn visuals(theme: Theme) -> Visuals {
         expansion: 0.0,
     };
     visuals.widgets.noninteractive = widget(0.0, Stroke::new(1.0, palette.grid), palette.text);
-    visuals.widgets.inactive = widget(0.08, Stroke::NONE, palette.text);
-    visuals.widgets.hovered = widget(0.15, Stroke::NONE, palette.text);
+    // Fields and empty boxes differ little from what they lie on: an outline shows them.
+    let outline = Stroke::new(1.0, shade(0.24));
+    visuals.widgets.inactive = widget(0.08, outline, palette.text);
+    visuals.widgets.hovered = widget(0.15, outline, palette.text);
     visuals.widgets.active = widget(0.22, Stroke::new(1.0, palette.accent), palette.text);
     visuals.widgets.open = widget(0.15, Stroke::NONE, palette.text);
     visuals.selection.bg_fill = palette.panel.lerp_to_gamma(palette.accent, 0.35);

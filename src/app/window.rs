@@ -112,6 +112,24 @@ impl Window {
         self
     }
 
+    /// The same window for a picture: the fields of the selected row are fetched within the frame.
+    pub(super) fn still(mut self) -> Self {
+        self.caches.details.fetcher = Fetcher::immediate();
+        self
+    }
+
+    /// Applies a command, but asks for no file and writes none.
+    pub(super) fn show(&mut self, command: Command) {
+        // What only a window with a user can do is left undone.
+        let _ = self.state.apply(command);
+    }
+
+    /// True while other threads work on what is to be shown.
+    pub(super) fn is_waiting(&self) -> bool {
+        let AppState { jobs, view, .. } = &self.state;
+        jobs.is_busy() || self.state.is_renewing() || view.search_request().is_some() && view.hits().is_none()
+    }
+
     /// Writes down what is to be remembered, as it is done from time to time and at the end.
     pub fn remember(&mut self) {
         self.remembered = Instant::now();
@@ -279,6 +297,7 @@ impl Window {
             height_px: (size.y * scale).round() as u32,
             scale,
             theme: self.state.view.theme,
+            side: self.state.settings.side.then_some(self.state.settings.dock),
         };
         let (workspace, view) = (self.state.workspace.clone(), self.state.view.clone());
         self.in_background("Picture", move || match picture::save(&workspace, &view, &options, &path) {

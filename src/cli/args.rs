@@ -228,6 +228,19 @@ pub enum ThemeName {
     Light,
 }
 
+/// Place of the side panel in a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SideName {
+    /// Left of the timeline.
+    Left,
+    /// Right of it.
+    Right,
+    /// Below it.
+    Below,
+    /// Not shown.
+    None,
+}
+
 /// A picture of the view.
 #[derive(Debug, clap::Args)]
 pub struct Render {
@@ -245,6 +258,19 @@ pub struct Render {
     /// Tab of the side panel that is shown, by its name: overview, steps, kernels, ...
     #[arg(long, value_name = "NAME")]
     pub panel: Option<String>,
+    /// Where the side panel stands.
+    #[arg(long, value_enum, default_value = "right")]
+    pub side: SideName,
+    /// Draw the whole window with its bars.
+    #[arg(long)]
+    pub window: bool,
+    /// First run this command of the window, by its name in the list of commands (Ctrl+Shift+P), such as "All shortcuts";
+    /// may be repeated.
+    #[arg(long = "do", value_name = "COMMAND", requires = "window")]
+    pub commands: Vec<String>,
+    /// First search for this.
+    #[arg(long, value_name = "TEXT", requires = "window")]
+    pub search: Option<String>,
     /// Size in pixels.
     #[arg(long, value_name = "WxH", default_value = "1920x1080")]
     pub size: String,

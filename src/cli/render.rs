@@ -1,13 +1,16 @@
 //! A picture of the window's view, drawn without a display.
 
-use super::args::{Render, ThemeName};
+use super::args::{Render, SideName, ThemeName};
 use super::load::{Loaded, load};
 use super::run::CliError;
 use super::span::{no_step, parse_span};
 use crate::app::panel_names;
 use crate::app::picture::{self, PictureOptions};
+use crate::app::settings::Dock;
+use crate::app::window_picture::{self, Script};
 use crate::format;
 use crate::sim::Demo;
+use crate::view::search::Query;
 use crate::view::{Command, Panel, Theme, ViewState, Workspace};
 use std::path::Path;
 
@@ -23,11 +26,20 @@ pub(super) struct Picture {
     pub step: Option<i64>,
     pub span: Option<String>,
     pub panel: Panel,
+    pub side: Option<Dock>,
 }
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { size_px: (1920, 1080), scale: 1.0, theme: Theme::Dark, step: None, span: None, panel: Panel::default() }
+        Self {
+            size_px: (1920, 1080),
+            scale: 1.0,
+            theme: Theme::Dark,
+            step: None,
+            span: None,
+            panel: Panel::default(),
+            side: Some(Dock::default()),
+        }
     }
 }
 
@@ -43,6 +55,12 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
         step: options.step,
         span: options.span.clone(),
         panel: options.panel.as_deref().map_or(Ok(Panel::default()), panel_of)?,
+        side: match options.side {
+            SideName::Left => Some(Dock::Left),
+            SideName::Right => Some(Dock::Right),
+            SideName::Below => Some(Dock::Bottom),
+            SideName::None => None,
+        },
     };
     if !(0.5..=4.0).contains(&wanted.scale) {
         return Err(CliError::Usage(format!("--scale {} is out of range: use 0.5 to 4", wanted.scale)));
@@ -60,7 +78,25 @@ pub(super) fn render(options: &Render) -> Result<(), CliError> {
     let demo = if options.exports.is_empty() { Some(Demo::write()?) } else { None };
     let exports = demo.as_ref().map_or(&options.exports, |demo| &demo.exports);
     let loaded = load(exports, &options.reading)?;
-    write(&loaded, &wanted, &options.output)
+    if options.window { write_window(&loaded, &wanted, options) } else { write(&loaded, &wanted, &options.output) }
+}
+
+/// Draws the whole window once it has done what the options say.
+fn write_window(loaded: &[Loaded], wanted: &Picture, options: &Render) -> Result<(), CliError> {
+    let opened: Vec<_> = loaded.iter().map(|l| (l.trace.clone(), l.analysis.clone())).collect();
+    let mut commands = shown(&Workspace::new(opened.clone()), wanted)?;
+    commands.push(Command::ShowPanel(wanted.panel));
+    if let Some(text) = &options.search {
+        let query = Query { text: text.clone(), ..Query::default() };
+        commands.extend([Command::OpenSearch, Command::SetQuery(query)]);
+    }
+    let script = Script { commands, names: options.commands.clone() };
+    Ok(window_picture::save(opened, &script, &picture_options(wanted), &options.output)?)
+}
+
+const fn picture_options(wanted: &Picture) -> PictureOptions {
+    let (width_px, height_px) = wanted.size_px;
+    PictureOptions { width_px, height_px, scale: wanted.scale, theme: wanted.theme, side: wanted.side }
 }
 
 /// Draws the picture that is `wanted` of the loaded exports to `path`.
@@ -71,9 +107,7 @@ pub(super) fn write(loaded: &[Loaded], wanted: &Picture, path: &Path) -> Result<
     for command in shown(&workspace, wanted)? {
         state.apply(&command, &workspace);
     }
-    let (width_px, height_px) = wanted.size_px;
-    let options = PictureOptions { width_px, height_px, scale: wanted.scale, theme: wanted.theme };
-    Ok(picture::save(&workspace, &state, &options, path)?)
+    Ok(picture::save(&workspace, &state, &picture_options(wanted), path)?)
 }
 
 /// The commands that bring the wanted part of the capture into view.

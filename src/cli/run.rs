@@ -34,6 +34,10 @@ pub enum CliError {
     #[cfg(feature = "gui")]
     #[error(transparent)]
     Picture(#[from] crate::app::picture::SaveError),
+    /// A picture of the window could not be drawn or written.
+    #[cfg(feature = "gui")]
+    #[error(transparent)]
+    WindowPicture(#[from] crate::app::window_picture::WindowPictureError),
     /// The rules file is not right.
     #[error("{}: {}", .0.display(), .1)]
     Rules(PathBuf, RulesError),

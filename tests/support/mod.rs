@@ -9,6 +9,7 @@
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// The folder of real exports, when it is there.
 pub fn shared() -> Option<PathBuf> {
@@ -39,4 +40,12 @@ pub fn stepscope(home: &Path) -> Command {
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
     command.env("XDG_DATA_HOME", home).current_dir(home);
     command
+}
+
+/// A folder with a small simulated job of two ranks in `job`: `rank0.sqlite`, `rank1.sqlite` and their settings.
+pub fn small_job() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "-o", "job"];
+    stepscope(folder.path()).args(arguments).assert().success();
+    folder
 }

@@ -57,7 +57,7 @@ fn every_panel_is_drawn_as_shapes_and_text_in_both_themes() {
         for (panel, name) in stepscope::app::panel_names() {
             let mut state = ViewState::open(&workspace);
             state.apply(&Command::ShowPanel(panel), &workspace);
-            let options = PictureOptions { width_px: 1280, height_px: 720, scale: 1.0, theme };
+            let options = PictureOptions { width_px: 1280, height_px: 720, theme, ..PictureOptions::default() };
             let svg = render_svg(&workspace, &state, &options);
             let elements = elements(&svg);
             let count = |what: &str| elements.iter().filter(|element| *element == what).count();
@@ -83,7 +83,11 @@ fn the_same_view_gives_the_same_drawing_and_every_scale_the_same_layout() {
     let workspace = workspace("rank0.sqlite");
     let state = ViewState { panel: Panel::Kernels, ..ViewState::open(&workspace) };
     let drawn = |width_px, height_px, scale| {
-        render_svg(&workspace, &state, &PictureOptions { width_px, height_px, scale, theme: Theme::Light })
+        render_svg(
+            &workspace,
+            &state,
+            &PictureOptions { width_px, height_px, scale, theme: Theme::Light, ..PictureOptions::default() },
+        )
     };
     let once = drawn(1280, 720, 1.0);
     assert_eq!(once, drawn(1280, 720, 1.0));

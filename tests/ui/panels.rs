@@ -81,6 +81,19 @@ fn a_small_window_keeps_most_of_its_width_for_the_timeline() {
 }
 
 #[test]
+fn a_low_window_lists_its_panels_and_scrolls_them() {
+    let mut driven = Driven::empty(640.0, 360.0);
+    driven.send(Command::OpenDemo);
+    driven.wait(|window| !window.state().workspace.docs.is_empty());
+    assert!(!driven.shows("Kernels"));
+    driven.click("Panel");
+    driven.click("Kernels");
+    assert_eq!(driven.window().state().view.panel, Panel::Kernels);
+    let count = driven.harness.get_by_label_contains("kernels of").rect();
+    assert!(count.bottom() < 360.0, "{count}");
+}
+
+#[test]
 fn tabs_switch_between_overview_steps_and_capture() {
     let mut driven = Driven::open();
     driven.click("Steps");

@@ -27,7 +27,7 @@ fn a_picture_of_one_step_looks_as_designed_in_both_themes() {
     let mut state = ViewState::open(&workspace);
     state.apply(&Command::ShowStep(RankId { doc: 0, rank: 0 }, 4), &workspace);
     for (theme, name) in [(Theme::Dark, "step_dark"), (Theme::Light, "step_light")] {
-        let options = PictureOptions { width_px: 500, height_px: 300, scale: 1.0, theme };
+        let options = PictureOptions { width_px: 500, height_px: 300, theme, ..PictureOptions::default() };
         let image = render(&workspace, &state, &options);
         compare(&cut(&image, 0, 0, 500, 300), name);
     }
@@ -39,7 +39,7 @@ fn colours_by_name_look_as_designed() {
     let mut state = ViewState::open(&workspace);
     state.apply(&Command::ShowStep(RankId { doc: 0, rank: 0 }, 4), &workspace);
     state.apply(&Command::SetColoring(Coloring::Name), &workspace);
-    let options = PictureOptions { width_px: 900, height_px: 420, scale: 1.0, theme: Theme::Dark };
+    let options = PictureOptions { width_px: 900, height_px: 420, theme: Theme::Dark, ..PictureOptions::default() };
     compare(&cut(&render(&workspace, &state, &options), 0, 0, 560, 420), "colour_by_name_dark");
 }
 
@@ -51,7 +51,7 @@ fn counters_and_a_pinned_lane_look_as_designed() {
     state.apply(&Command::ToggleLane(LaneKey::Counters(rank)), &workspace);
     state.apply(&Command::Lane(LaneCommand::Pin(Some(LaneKey::Communication(RankId { doc: 1, rank: 0 })))), &workspace);
     state.scroll_y_pt = 120.0;
-    let options = PictureOptions { width_px: 1000, height_px: 560, scale: 1.0, theme: Theme::Light };
+    let options = PictureOptions { width_px: 1000, height_px: 560, theme: Theme::Light, ..PictureOptions::default() };
     compare(&cut(&render(&workspace, &state, &options), 0, 60, 560, 440), "counters_light");
 }
 
@@ -60,7 +60,7 @@ fn the_overview_looks_as_designed_in_both_themes() {
     let workspace = workspace(1);
     let state = ViewState::open(&workspace);
     for (theme, name) in [(Theme::Dark, "overview_dark"), (Theme::Light, "overview_light")] {
-        let options = PictureOptions { width_px: 1000, height_px: 600, scale: 1.0, theme };
+        let options = PictureOptions { width_px: 1000, height_px: 600, theme, ..PictureOptions::default() };
         let image = render(&workspace, &state, &options);
         compare(&cut(&image, 568, 30, 432, 300), name);
     }
@@ -81,7 +81,7 @@ fn twice_the_scale_is_the_same_layout_twice_as_fine() {
     // One step: its operations are drawn one by one. Of the whole, twice the pixels would show more than half the size.
     let rank = state.rank.unwrap();
     assert!(state.apply(&Command::ShowStep(rank, 1), &workspace));
-    let once = PictureOptions { width_px: 600, height_px: 400, scale: 1.0, theme: Theme::Light };
+    let once = PictureOptions { width_px: 600, height_px: 400, theme: Theme::Light, ..PictureOptions::default() };
     let twice = PictureOptions { width_px: 1200, height_px: 800, scale: 2.0, ..once };
     let (small, large) = (render(&workspace, &state, &once), render(&workspace, &state, &twice));
     let mut different = 0;

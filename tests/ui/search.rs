@@ -223,7 +223,7 @@ fn hits_on_lanes_look_as_designed() {
     let workspace = Workspace::new([job::opened(0, 12)]);
     let regex = Query { regex: true, ..query("AllReduce|softmax|step 4") };
     let step = Item::Step(RankId { doc: 0, rank: 0 }, 4).span(&workspace).unwrap();
-    let options = PictureOptions { width_px: 600, height_px: 300, scale: 1.0, theme: Theme::Dark };
+    let options = PictureOptions { width_px: 600, height_px: 300, theme: Theme::Dark, ..PictureOptions::default() };
     for (within, name) in [(Some(step), "hits_step_dark"), (None, "hits_whole_dark")] {
         let image = render(&workspace, &marked(&workspace, &regex, within), &options);
         compare(&cut(&image, 0, 0, 600, 300), name);

@@ -3,109 +3,31 @@
 //! No toolkit types in here: a test drives the whole application by commands. What only a window can do (asking for
 //! files, ending the program) comes back as an [`Effect`].
 
+mod asked;
+mod names;
+mod opening;
+mod said;
+
+pub use asked::{Effect, Notice, Overlay, PathQuestion};
+pub(super) use names::real;
+pub use names::{file_name, recent_names};
+
 use super::again::{Again, Said};
 use super::bookmarks::Bookmarks;
 use super::facts::Facts;
 use super::last_views::LastViews;
-use super::load::{Jobs, OpenError, Opened, Opener, Outcome, What};
-use super::replaced::{Stamp, stamp};
+use super::load::{Jobs, Opened, Opener, What};
+use super::replaced::Stamp;
 use super::searching::Searching;
-use super::session;
 use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
-use crate::experiment::{Experiment, Model};
-use crate::settings::{self as settings_file, RunSettings};
 use crate::view::{Command, Panel, ViewState, Workspace};
+use opening::{Failure, failed};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What only the window can do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// Show the file dialog.
-    AskForFiles,
-    /// Ask where a picture goes.
-    AskForPicture,
-    /// Ask where the report goes.
-    AskForReport,
-    /// Ask for the folder of a conversion of this capture.
-    AskForFolder(PathBuf),
-    /// Ask for a settings file.
-    AskForSettings,
-    /// Ask where settings go.
-    AskWhereToSaveSettings,
-    /// Ask for the `config.json` of a model.
-    AskForModelConfig,
-    /// Write the bookmarks of what is open.
-    KeepBookmarks,
-    /// Put this text where it can be pasted from.
-    Copy(String),
-    /// Write the current view to this file.
-    WritePicture(PathBuf),
-    /// Write the report to this file.
-    WriteReport(PathBuf),
-    /// Ask where the session goes.
-    AskWhereToSaveSession,
-    /// End the program.
-    Quit,
-}
-
-/// What lies over the window.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Overlay {
-    /// All shortcuts.
-    Help,
-    /// What the program is.
-    About,
-    /// How to record a capture.
-    Recording,
-    /// A path being asked for.
-    Path {
-        /// What it is for.
-        question: PathQuestion,
-        /// What the field holds at first.
-        start: String,
-    },
-    /// All commands.
-    Palette,
-}
-
-/// What a typed path is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PathQuestion {
-    /// Open this file.
-    Open,
-    /// Write the picture there.
-    Picture,
-    /// Load these settings.
-    Settings,
-    /// Write the settings there.
-    SaveSettings,
-    /// Take the model from this `config.json`.
-    ModelConfig,
-    /// Write the report there.
-    Report,
-    /// Write the session there.
-    Session,
-    /// Open what this link leads to.
-    Link,
-    /// Convert this capture into that folder.
-    Folder(PathBuf),
-}
-
-/// Something the user has to be told before going on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    /// What happened, in one line.
-    pub title: String,
-    /// What is wrong, where, and what to do.
-    pub message: String,
-    /// A capture that could be converted.
-    pub convert: Option<PathBuf>,
-}
 
 /// The whole application without its window.
 #[derive(Debug)]
@@ -286,85 +208,6 @@ impl AppState {
         self.searching.follow(self.view.search_request(), &self.workspace, self.revision);
     }
 
-    fn open(&mut self, paths: Vec<PathBuf>) {
-        let paths = self.exports_of(paths);
-        let is_session = |path: &&PathBuf| path.to_string_lossy().ends_with(session::ENDING);
-        if let Some(session) = paths.iter().find(is_session) {
-            self.open_session(session);
-            return;
-        }
-        self.start(paths.into_iter().map(What::File).collect());
-    }
-
-    /// Starts opening `all` as one batch, without the files that are open or being opened already: read twice, one
-    /// rank would look like two.
-    pub fn start(&mut self, all: Vec<What>) {
-        let path_of = |what: &What| if let What::File(path) = what { Some(real(path)) } else { None };
-        let mut known: HashSet<PathBuf> = self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect();
-        known.retain(|path| !self.reloading.contains(path));
-        known.extend(self.jobs.running().filter_map(|job| path_of(&job.what)));
-        let (fresh, again): (Vec<What>, Vec<What>) =
-            all.into_iter().partition(|what| path_of(what).is_none_or(|path| known.insert(path)));
-        self.tell_open_already(again.iter().map(What::label).collect());
-        self.jobs.start(fresh);
-    }
-
-    fn tell_open_already(&mut self, mut names: Vec<String>) {
-        names.dedup();
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        if !names.is_empty() {
-            self.status = Some(Message::refused(format!("{} {verb} open already", names.join(", "))));
-        }
-    }
-
-    /// Takes over what became of one file; a failure is left to be told with those of its batch.
-    fn finished(&mut self, (what, result): Outcome) -> Option<Failure> {
-        match result {
-            Ok(opened) => self.take_over(&what, opened),
-            Err(OpenError::Cancelled) => {}
-            Err(OpenError::NeedsConversion { report, message }) => {
-                let title = format!("{} has to be converted first", what.label());
-                self.notices.push_back(Notice { title, message, convert: Some(report) });
-            }
-            Err(OpenError::Failed { message }) => {
-                if let What::File(path) = &what {
-                    self.settings.recent.retain(|known| known != path || path.exists());
-                }
-                return Some((what.label(), message));
-            }
-        }
-        None
-    }
-
-    /// Adds traces to what is open, except those that are there already: a conversion or the demo asked for twice.
-    fn take_over(&mut self, what: &What, opened: Vec<Opened>) {
-        let mut again = Vec::new();
-        for (trace, analysis) in opened {
-            let path = real(&trace.source.path);
-            self.stamps.extend(stamp(&path).map(|stamp| (path.clone(), stamp)));
-            if let Some(open) = self
-                .opened
-                .iter_mut()
-                .find(|(open, _)| self.reloading.contains(&path) && real(&open.source.path) == path)
-            {
-                *open = (trace, analysis);
-                self.reread = true;
-                continue;
-            }
-            if self.opened.iter().any(|(known, _)| real(&known.source.path) == path) {
-                again.push(file_name(&path));
-                continue;
-            }
-            if *what == What::Demo {
-                self.demo = true;
-            } else {
-                self.settings.opened(&path);
-            }
-            self.opened.push((trace, analysis));
-        }
-        self.tell_open_already(again);
-    }
-
     /// Puts what is open on one axis and shows all of it.
     fn rebuild(&mut self) {
         self.put_together();
@@ -444,82 +287,11 @@ impl AppState {
         &self.stamps
     }
 
-    /// Goes on with what was read of files that were replaced, until they are replaced again.
-    fn keep_replaced(&mut self) {
-        for path in std::mem::take(&mut self.replaced) {
-            self.stamps.extend(stamp(&path).map(|stamp| (path, stamp)));
-        }
-    }
-
-    pub(super) fn close_all(&mut self) {
-        self.note_views();
-        self.jobs.cancel();
-        self.view.apply(&Command::CloseSearch, &self.workspace);
-        self.opened.clear();
-        self.demo = false;
-        self.awaited = None;
-        self.replaced.clear();
-        self.reloading.clear();
-        self.stamps.clear();
-        self.said = None;
-        self.rebuild();
-    }
-
-    fn describe(&mut self, experiment: Experiment) {
-        let Workspace { in_file, .. } = &self.workspace;
-        let judging = self.said.take().and_then(|said| said.judging);
-        self.say(Said { experiment, in_file: in_file.clone(), judging });
-    }
-
-    /// Shows at once what follows at once, and has the rest computed.
-    fn say(&mut self, said: Said) {
-        self.workspace.in_file.clone_from(&said.in_file);
-        self.workspace.describe(Some(said.experiment.clone()));
-        self.said = Some(said);
-        self.renew();
-    }
-
     /// The text of the selected item to be copied, and a message that says so.
     fn copied(&mut self, what: &str, text: impl FnOnce(&Facts) -> String) -> Option<Effect> {
         let facts = Facts::of(self.view.selected?, &self.workspace)?;
         self.status = Some(Message::done(format!("Copied the {what}")));
         Some(Effect::Copy(text(&facts)))
-    }
-
-    fn load_settings(&mut self, path: &Path) {
-        match RunSettings::read(path) {
-            Ok(settings) => {
-                self.say(Said::loaded(&settings, self.base.clone()));
-                self.status = Some(Message::done(format!("Loaded {}", path.display())));
-            }
-            Err(error) => self.refuse(PathQuestion::Settings, path, "The settings were not loaded", &error),
-        }
-    }
-
-    fn save_settings(&mut self, path: &Path) {
-        let mut experiment = self.workspace.experiment.clone().unwrap_or_default();
-        match settings_file::write(&experiment, path) {
-            Ok(()) => {
-                experiment.source = Some(path.to_owned());
-                let judging = self.said.take().and_then(|said| said.judging);
-                self.say(Said { in_file: Some(experiment.clone()), experiment, judging });
-                self.status = Some(Message::done(format!("Saved {}", path.display())));
-            }
-            Err(error) => self.refuse(PathQuestion::SaveSettings, path, "The settings were not saved", &error),
-        }
-    }
-
-    /// The model becomes that of the file; what else was said of the model is dropped with the old one.
-    fn load_model(&mut self, path: PathBuf) {
-        match settings_file::read_config(&path) {
-            Ok(model) => {
-                let mut experiment = self.workspace.experiment.clone().unwrap_or_default();
-                let from_config = Some(Box::new(model));
-                experiment.model = Model { config: Some(path), from_config, ..Model::default() };
-                self.describe(experiment);
-            }
-            Err(error) => self.refuse(PathQuestion::ModelConfig, &path, "The model was not loaded", &error),
-        }
     }
 
     /// Tells why nothing came of `path`, and asks for it once more, filled in.
@@ -555,54 +327,5 @@ impl AppState {
         self.settings.marks = self.view.marks;
         self.settings.nvtx = self.view.nvtx;
         self.settings.axis = self.view.axis;
-    }
-}
-
-/// Name of a file and why it did not open.
-type Failure = (String, String);
-
-/// One message for all files of a batch that did not open.
-fn failed(failures: &[Failure]) -> Option<Notice> {
-    let (title, message) = match failures {
-        [] => return None,
-        [(name, message)] => (format!("Could not open {name}"), message.clone()),
-        several => {
-            let parts: Vec<String> = several.iter().map(|(name, message)| format!("{name}: {message}")).collect();
-            (format!("Could not open {} files", several.len()), parts.join("\n\n"))
-        }
-    };
-    Some(Notice { title, message, convert: None })
-}
-
-/// One path per file, however it was named.
-pub(super) fn real(path: &Path) -> PathBuf {
-    let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    found.unwrap_or_else(|_| path.to_owned())
-}
-
-/// The name of a file for titles and lists.
-pub fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-/// Names for a list of files: those that several have in common come with their folder.
-pub fn recent_names(paths: &[PathBuf]) -> Vec<String> {
-    let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
-    let shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
-    let named = names.iter().zip(paths).map(|(name, path)| match path.parent().filter(|_| shared(name)) {
-        Some(folder) => format!("{name}  ({})", folder.display()),
-        None => name.clone(),
-    });
-    named.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_names_are_told_apart_by_their_folders() {
-        let paths = ["/a/rank0.sqlite", "/b/rank0.sqlite", "/b/rank1.sqlite"].map(PathBuf::from);
-        assert_eq!(recent_names(&paths), ["rank0.sqlite  (/a)", "rank0.sqlite  (/b)", "rank1.sqlite"]);
     }
 }

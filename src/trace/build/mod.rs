@@ -7,6 +7,13 @@
 //! Cost: the columns of the finished trace plus 4 bytes for each operation and call while correlation ids are joined,
 //! plus one column at a time while rows are put in order.
 
+mod extent;
+mod interned;
+mod launches;
+mod left_out;
+#[cfg(test)]
+mod tests;
+
 use super::columns::{CallColumns, CallJoins, OpColumns, RangeColumns, SyncColumns};
 use super::raw::{RawCall, RawOp, RawRange, RawSync};
 use super::{
@@ -14,13 +21,12 @@ use super::{
     Process, RangeKind, Rank, Source, Thread, Trace, Warning,
 };
 use crate::units::Span;
+use interned::Interned;
+use launches::Launches;
+use left_out::FURTHEST_NS;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Times further than this from 0 (73 years) are damage, not data: no clock in use counts nanoseconds so far, and
-/// lengths within it can be subtracted without overflow.
-const FURTHEST_NS: i64 = 1 << 61;
 
 /// Bits of a thread key that name the thread; the rest is the key of its process.
 const THREAD_BITS: i64 = 0xFF_FFFF;
@@ -67,34 +73,6 @@ struct ThreadColumns {
     os: CallColumns,
     nvtx: RangeColumns,
     marks: RangeColumns,
-}
-
-/// Names of domains or categories as small indices; index 0 is the empty name.
-#[derive(Debug, Default)]
-struct Interned {
-    names: Vec<NameId>,
-    ids: FxHashMap<NameId, u16>,
-}
-
-impl Interned {
-    fn id(&mut self, name: NameId) -> u16 {
-        if self.names.is_empty() {
-            self.names.push(NameId::EMPTY);
-            self.ids.insert(NameId::EMPTY, 0);
-        }
-        if let Some(id) = self.ids.get(&name) {
-            return *id;
-        }
-        let Ok(id) = u16::try_from(self.names.len()) else { return 0 };
-        self.names.push(name);
-        self.ids.insert(name, id);
-        id
-    }
-
-    fn into_names(mut self) -> Vec<NameId> {
-        self.id(NameId::EMPTY);
-        self.names
-    }
 }
 
 impl TraceBuilder {
@@ -378,135 +356,6 @@ impl TraceBuilder {
             self.threads.insert(key, std::mem::take(&mut self.current_thread));
         }
     }
-
-    /// The end of an event that must have one; `None` when it is to be left out.
-    fn checked_end(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> Option<i64> {
-        if end_ns.is_none() {
-            *self.dropped.entry(("missing-end", what)).or_default() += 1;
-        }
-        end_ns.filter(|_| !self.is_impossible(what, start_ns, end_ns))
-    }
-
-    /// True for an event that is to be left out, which is counted.
-    fn is_impossible(&mut self, what: &'static str, start_ns: i64, end_ns: Option<i64>) -> bool {
-        let is_far = |ns: i64| ns.unsigned_abs() > FURTHEST_NS.unsigned_abs();
-        let code = if is_far(start_ns) || end_ns.is_some_and(is_far) {
-            "impossible-time"
-        } else if end_ns.is_some_and(|end_ns| end_ns < start_ns) {
-            "end-before-start"
-        } else {
-            return false;
-        };
-        *self.dropped.entry((code, what)).or_default() += 1;
-        true
-    }
-
-    fn report_dropped(&mut self) {
-        for ((code, what), count) in std::mem::take(&mut self.dropped) {
-            let message = match code {
-                "missing-end" => format!("{what} without an end: left out, since its length is unknown"),
-                "impossible-time" => format!("{what} at a time more than 73 years from the capture's time 0: left out"),
-                _ => format!("{what} that ends before it starts: left out"),
-            };
-            self.warn(Warning { code, message, count });
-        }
-    }
-
-    fn process_keys(&self) -> Vec<i64> {
-        let mut keys: Vec<i64> = self.threads.keys().map(|tid| process_key(*tid)).collect();
-        keys.extend(self.ranks.keys().map(|(pid, _)| process_key(*pid)));
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
-
-    fn last_end_ns(&self) -> Option<i64> {
-        let ops = self.ranks.values().filter_map(OpColumns::hull).map(|s| s.end_ns);
-        let host = self.threads.values().filter_map(|t| {
-            [t.api.last_end_ns(), t.os.last_end_ns(), t.nvtx.last_end_ns(), t.marks.last_end_ns()]
-                .into_iter()
-                .flatten()
-                .max()
-        });
-        ops.chain(host).max()
-    }
-
-    /// From the first to the last event. Ranges that were opened before the capture began carry negative starts, some
-    /// by minutes; they do not stretch the span, or the first view would be empty.
-    fn span(&self) -> Option<Span> {
-        let ops = self.ranks.values().filter_map(OpColumns::hull).map(|s| s.start_ns).min();
-        let calls = self.threads.values().filter_map(|t| t.api.first_start_ns()).min();
-        let recorded = ops.into_iter().chain(calls).min();
-        let floor = recorded.unwrap_or(0).min(0);
-        let ranges = self.threads.values().filter_map(|t| {
-            [t.os.first_start_ns(), t.nvtx.first_start_ns(), t.marks.first_start_ns()].into_iter().flatten().min()
-        });
-        let first = ranges.map(|start| start.max(floor)).chain(recorded).min()?;
-        Some(Span::new(first, self.last_end_ns()?.max(first)))
-    }
-}
-
-/// Innermost API call of every correlation id of one process.
-struct Launches {
-    first: u32,
-    /// Indexed by correlation id less `first`; ids are handed out in sequence, so this stays dense.
-    dense: Vec<u32>,
-    sparse: FxHashMap<u32, u32>,
-}
-
-impl Launches {
-    fn of(api: &CallTable, correlations: &[u32]) -> Self {
-        let used = || correlations.iter().copied().filter(|c| *c != NONE);
-        let (first, last) = (used().min().unwrap_or(0), used().max().unwrap_or(0));
-        let width = (last - first) as usize + 1;
-        let is_dense = width <= correlations.len().saturating_mul(8).max(1024);
-        let mut launches =
-            Self { first, dense: if is_dense { vec![NONE; width] } else { Vec::new() }, sparse: FxHashMap::default() };
-        for (call, &correlation) in correlations.iter().enumerate() {
-            if correlation == NONE {
-                continue;
-            }
-            let slot = if is_dense {
-                launches.dense.get_mut((correlation - first) as usize)
-            } else {
-                Some(launches.sparse.entry(correlation).or_insert(NONE))
-            };
-            let Some(slot) = slot else { continue };
-            // A later call replaces the known one only when it lies inside it: the innermost call is the launch.
-            let inside = |known: u32| {
-                let (outer, inner) = (api.span(known as usize), api.span(call));
-                inner.start_ns >= outer.start_ns && inner.end_ns <= outer.end_ns
-            };
-            if *slot == NONE || inside(*slot) {
-                *slot = call as u32;
-            }
-        }
-        launches
-    }
-
-    /// Calls that share a correlation id with an innermost one, as (innermost, other) in order.
-    fn outer_calls(&self, correlations: &[u32]) -> Vec<(u32, u32)> {
-        let launch_of = |(call, correlation): (usize, &u32)| (self.find(*correlation), call as u32);
-        let mut pairs: Vec<(u32, u32)> = correlations
-            .iter()
-            .enumerate()
-            .map(launch_of)
-            .filter(|(launch, call)| *launch != NONE && launch != call)
-            .collect();
-        pairs.sort_unstable();
-        pairs
-    }
-
-    fn find(&self, correlation: u32) -> u32 {
-        if correlation == NONE {
-            return NONE;
-        }
-        if self.dense.is_empty() {
-            return self.sparse.get(&correlation).copied().unwrap_or(NONE);
-        }
-        let at = correlation.checked_sub(self.first).map(|at| at as usize);
-        at.and_then(|at| self.dense.get(at)).copied().unwrap_or(NONE)
-    }
 }
 
 /// Two ranks of one file never share a label: the device is appended, then the order.
@@ -525,143 +374,5 @@ fn make_labels_distinct(ranks: &mut [Rank]) {
                 };
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{Fixture, PID};
-    use super::super::{CopyKind, RawOp};
-    use super::*;
-
-    #[test]
-    fn rows_in_any_order_give_sorted_columns_with_their_launches() {
-        let trace = Fixture::new()
-            .launched("late", 7, 1, 50, 60, 70)
-            .launched("early", 7, 1, 10, 20, 30)
-            .gpu_op(OpKind::Memcpy(CopyKind::HostToDevice), "", 9, 5, 6, None, Some(64))
-            .build();
-        let ops = &trace.ranks[0].ops;
-        assert_eq!(ops.start_ns, [5, 20, 60]);
-        assert_eq!(ops.bytes, [(0, 64)]);
-        assert_eq!(ops.launch_of(0), None);
-        let launch = ops.launch_of(1).map(|call| trace.processes[0].api.span(call as usize));
-        assert_eq!(launch, Some(Span::new(10, 12)));
-        assert_eq!(trace.op_short_name(ops.name[1]), "early");
-        assert_eq!(trace.op_short_name(ops.name[0]), "Memcpy HtoD");
-    }
-
-    #[test]
-    fn the_innermost_call_is_the_launch_whatever_the_row_order() {
-        for swap in [false, true] {
-            let mut fixture = Fixture::new();
-            let mut calls = [("outer", 10, 40), ("inner", 12, 30)];
-            if swap {
-                calls.reverse();
-            }
-            for (name, start, end) in calls {
-                fixture.call(name, 1, start, end, Some(5));
-            }
-            let trace = fixture.gpu_op(OpKind::Kernel, "k", 7, 35, 50, Some(5), None).build();
-            let call = trace.ranks[0].ops.launch_of(0).unwrap();
-            assert_eq!(trace.name(trace.processes[0].api.name[call as usize]), "inner");
-        }
-    }
-
-    #[test]
-    fn equal_correlation_ids_of_two_processes_stay_apart() {
-        let mut fixture = Fixture::new();
-        fixture.call("mine", 1, 10, 12, Some(5)).gpu_op(OpKind::Kernel, "k", 7, 20, 30, Some(5), None);
-        let name = fixture.builder.names().intern("other");
-        let (other, row) = (2 * PID, 9);
-        fixture.builder.call(RawCall {
-            start_ns: 11,
-            end_ns: Some(12),
-            global_tid: other | 1,
-            correlation: Some(5),
-            name,
-            row,
-        });
-        fixture.builder.op(RawOp {
-            start_ns: 40,
-            end_ns: Some(41),
-            global_pid: other,
-            device: 0,
-            stream: 7,
-            correlation: Some(5),
-            kind: OpKind::Kernel,
-            short: name,
-            full: name,
-            bytes: None,
-            row,
-        });
-        let trace = fixture.build();
-        assert_eq!(trace.ranks.len(), 2);
-        let launch_name = |rank: usize| {
-            let rank = &trace.ranks[rank];
-            let api = &trace.processes[rank.process].api;
-            trace.name(api.name[rank.ops.launch_of(0).unwrap() as usize])
-        };
-        assert_eq!((launch_name(0), launch_name(1)), ("mine", "other"));
-    }
-
-    #[test]
-    fn bad_rows_are_dropped_and_counted() {
-        let trace = Fixture::new().kernel("k", 7, 10, 9).kernel("k", 7, 10, 5).kernel("k", 7, 10, 10).build();
-        assert_eq!(trace.ranks[0].ops.len(), 1);
-        assert_eq!(trace.warnings.len(), 1);
-        assert_eq!((trace.warnings[0].code, trace.warnings[0].count), ("end-before-start", 2));
-    }
-
-    #[test]
-    fn times_that_no_clock_shows_are_dropped_and_counted() {
-        let trace = Fixture::new()
-            .kernel("k", 7, i64::MIN, 10)
-            .kernel("k", 7, 10, i64::MAX)
-            .range("r", 1, i64::MIN, i64::MAX)
-            .kernel("k", 7, 10, 20)
-            .build();
-        assert_eq!((trace.ranks[0].ops.len(), trace.nvtx_ranges(), trace.span), (1, 0, Some(Span::new(10, 20))));
-        let told: Vec<(&str, u64)> = trace.warnings.iter().map(|w| (w.code, w.count)).collect();
-        assert_eq!(told, [("impossible-time", 2), ("impossible-time", 1)]);
-    }
-
-    #[test]
-    fn a_call_that_never_returned_lasts_to_the_end_of_the_capture() {
-        let mut fixture = Fixture::new();
-        let name = fixture.builder.names().intern("cudaDeviceSynchronize");
-        fixture.builder.call(RawCall {
-            start_ns: 5,
-            end_ns: None,
-            global_tid: PID | 1,
-            correlation: None,
-            name,
-            row: 1,
-        });
-        let trace = fixture.kernel("k", 7, 10, 90).build();
-        assert_eq!(trace.processes[0].api.end_ns, [90]);
-    }
-
-    #[test]
-    fn ranges_opened_before_the_capture_do_not_stretch_the_span() {
-        let trace = Fixture::new().range("old", 1, -1_000_000, 50).kernel("k", 7, 10, 90).build();
-        assert_eq!(trace.span, Some(Span::new(0, 90)));
-    }
-
-    #[test]
-    fn calls_of_several_threads_find_their_thread() {
-        let trace = Fixture::new().call("b", 2, 5, 6, None).call("a", 1, 7, 8, None).call("c", 2, 1, 2, None).build();
-        let of = |call| trace.thread_of_call(0, call).map(|t| trace.threads[t].tid);
-        assert_eq!((of(0), of(1), of(2), of(3)), (Some(1), Some(2), Some(2), None));
-    }
-
-    #[test]
-    fn sparse_correlation_ids_join_too() {
-        let mut fixture = Fixture::new();
-        for at in 0..3 {
-            fixture.call("l", 1, at * 10, at * 10 + 1, Some(at * 1_000_000_000));
-        }
-        let trace = fixture.gpu_op(OpKind::Kernel, "k", 7, 35, 50, Some(2_000_000_000), None).build();
-        assert_eq!(trace.ranks[0].ops.launch, [2]);
     }
 }

@@ -6,14 +6,20 @@
 //!
 //! Cost: linear in the number of steps.
 
+mod doubt;
+mod peak;
+#[cfg(test)]
+mod tests;
+
+pub use doubt::{Doubt, Missing, Slow};
+pub use peak::Peak;
+
 use super::launch::percentile;
 use super::partition::median_of;
 use super::scope::Basis;
 use super::verdict::Losses;
 use super::{Analysis, Area, Step, StepEdge, Steps};
-use crate::experiment::{
-    Convention, Counted, Dtype, Experiment, FlopCount, GpuSource, GpuSpec, NoRow, Recompute, Sequences, counted,
-};
+use crate::experiment::{Convention, Counted, Dtype, Experiment, FlopCount, GpuSource, Recompute, Sequences, counted};
 use crate::trace::Trace;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -93,90 +99,6 @@ pub struct StepTime {
     pub steps: u64,
     /// True when the user typed the time.
     pub typed: bool,
-}
-
-/// Peak of one GPU.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Peak {
-    /// TFLOPS.
-    pub tflops: f64,
-    /// Row of the table; `None` when the user typed the number.
-    pub row: Option<&'static GpuSpec>,
-    /// Number format that it holds for; `None` when neither the table nor the user says.
-    pub dtype: Option<Dtype>,
-    /// With structured sparsity.
-    pub sparse: bool,
-    /// The user chose the row; else the capture names the GPU.
-    pub chosen: bool,
-}
-
-/// An input that is not known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
-    /// The settings contradict themselves.
-    Invalid(String),
-    /// Nothing is said of the model.
-    Model,
-    /// These settings, which the convention needs.
-    Fields(Convention, Vec<&'static str>),
-    /// The length of a sequence.
-    SequenceLength,
-    /// How many sequences a step takes.
-    Sequences,
-    /// A per-rank batch, but GPUs that do not divide by the layout.
-    Layout,
-    /// No step is marked, and none typed.
-    Steps,
-    /// The steps are estimated, which is no basis for a rate.
-    OnlyEstimatedSteps,
-    /// The number format.
-    Dtype,
-    /// The capture names no GPU.
-    GpuNotNamed,
-    /// The table does not know this GPU.
-    GpuUnknown(String),
-    /// A slice of a card.
-    GpuSlice(String),
-    /// GPUs with different peaks.
-    GpusDiffer(Vec<String>),
-    /// The table has no peak for this card and format.
-    NoPeak(&'static str, Dtype),
-    /// The card has no sparse peak in this format.
-    NoSparsePeak(&'static str, Dtype),
-}
-
-/// What makes a result doubtful.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Doubt {
-    /// More than the peak.
-    OverPeak,
-    /// More than the best matrix product measured on this GPU, in TFLOPS.
-    OverCeiling(f64),
-    /// The peak is the sparse one.
-    Sparse,
-    /// The convention takes something for granted that does not hold.
-    Convention(&'static str),
-    /// What the table says of the card.
-    Card(&'static str),
-    /// Steps that are no typical ones cost much.
-    Outliers(Slow),
-    /// Other files came with settings of their own, which were not used.
-    OtherSettings(Vec<PathBuf>),
-}
-
-/// All steps but warm-up and cut ones, outliers included.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slow {
-    /// Outliers among them.
-    pub count: u64,
-    /// Steps.
-    pub of: u64,
-    /// Mean step in nanoseconds.
-    pub mean_ns: f64,
-    /// Tokens per second at that pace.
-    pub tokens_per_s: Option<f64>,
-    /// MFU at that pace.
-    pub mfu: Option<f64>,
 }
 
 /// Outliers are worth a word when they make the mean step this much longer than the median one.
@@ -326,32 +248,6 @@ impl Mfu {
             .to_vec();
     }
 
-    fn add_peak(&mut self, captures: &[(&Trace, &Analysis)], said: &Experiment) {
-        if let Some(tflops) = said.peak.tflops {
-            let (dtype, sparse) = (said.run.dtype, said.peak.sparse);
-            self.peak = Some(Peak { tflops, row: None, dtype, sparse, chosen: true });
-            return;
-        }
-        let Some(dtype) = said.run.dtype else {
-            self.missing.push(Missing::Dtype);
-            return;
-        };
-        let names = match &said.peak.gpu {
-            Some(name) => BTreeSet::from([name.as_str()]),
-            None => gpu_names(captures),
-        };
-        let found: Result<Vec<Peak>, Missing> =
-            names.iter().map(|name| peak(name, dtype, said.peak.sparse, said.peak.gpu.is_some())).collect();
-        match found.as_deref() {
-            Err(missing) => self.missing.push(missing.clone()),
-            Ok([]) => self.missing.push(Missing::GpuNotNamed),
-            Ok([first, rest @ ..]) if rest.iter().all(|peak| peak.tflops.total_cmp(&first.tflops).is_eq()) => {
-                self.peak = Some(*first);
-            }
-            Ok(_) => self.missing.push(Missing::GpusDiffer(names.into_iter().map(str::to_owned).collect())),
-        }
-    }
-
     fn add_rates(&mut self) {
         let tokens = self.tokens_per_step.map(|tokens| tokens as f64);
         let gpus = Some(self.gpus as f64).filter(|gpus| *gpus > 0.0);
@@ -447,147 +343,6 @@ fn steps<'a>(captures: &[(&'a Trace, &'a Analysis)]) -> impl Iterator<Item = &'a
     ranks.filter_map(|rank| rank.steps.as_ref()).filter(|steps| !steps.estimated)
 }
 
-/// Names of the GPUs that the ranks ran on.
-fn gpu_names<'a>(captures: &[(&'a Trace, &'a Analysis)]) -> BTreeSet<&'a str> {
-    let of = |trace: &'a Trace| trace.ranks.iter().filter_map(|rank| trace.gpus.get(rank.gpu?));
-    captures.iter().flat_map(|(trace, _)| of(trace)).map(|gpu| gpu.name.as_str()).collect()
-}
-
-fn peak(name: &str, dtype: Dtype, sparse: bool, chosen: bool) -> Result<Peak, Missing> {
-    let row = GpuSpec::of(name).map_err(|why| match why {
-        NoRow::Unknown => Missing::GpuUnknown(name.to_owned()),
-        NoRow::Slice => Missing::GpuSlice(name.to_owned()),
-    })?;
-    if row.peak_tflops(dtype, false).is_none() {
-        return Err(Missing::NoPeak(row.name, dtype));
-    }
-    let tflops = row.peak_tflops(dtype, sparse).ok_or(Missing::NoSparsePeak(row.name, dtype))?;
-    Ok(Peak { tflops, row: Some(row), dtype: Some(dtype), sparse, chosen })
-}
-
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Params, analyze};
-    use super::*;
-    use crate::experiment::{Batch, Model, PeakChoice, Run};
-    use crate::trace::testing::Fixture;
-    use crate::units::share;
-
-    /// Ten steps of 1 ms, each a kernel of 600 µs, exposed communication of 200 µs, and 200 µs of nothing.
-    fn capture() -> (Trace, Analysis) {
-        let mut fixture = Fixture::new();
-        for step in 0..10 {
-            let at = step * 1_000_000;
-            fixture.range(&format!("step {step}"), 11, at, at + 900_000);
-            fixture.launched("gemm", 7, 11, at + 10, at + 400_000, at + 1_000_000);
-            fixture.launched("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, 11, at + 20, at + 200_000, at + 400_000);
-        }
-        let trace = fixture.build();
-        let analysis = analyze(&trace, &Params::default());
-        (trace, analysis)
-    }
-
-    fn seed() -> Experiment {
-        Experiment {
-            run: Run { gpus: Some(2), step_time_ms: Some(420.0), ..Run::default() },
-            model: Model { parameters: Some(125e6), ..Model::default() },
-            batch: Batch { sequences: Some(64), sequence_length: Some(1024), ..Batch::default() },
-            peak: PeakChoice { tflops: Some(312.0), ..PeakChoice::default() },
-            ..Experiment::default()
-        }
-    }
-
-    #[test]
-    fn a_small_gpt_on_two_cards() {
-        let mfu = Mfu::of(&[], Some(&seed()));
-        assert_eq!(mfu.tokens_per_step, Some(65_536));
-        assert_eq!(mfu.tokens_per_s.map(f64::round), Some(156_038.0));
-        assert!((mfu.mfu.unwrap() - 0.1875).abs() < 1e-4, "{:?}", mfu.mfu);
-        assert_eq!(mfu.convention, Some(Convention::Rough));
-        assert!(mfu.missing.is_empty() && mfu.step.unwrap().typed, "{mfu:?}");
-    }
-
-    #[test]
-    fn without_anything_said_everything_is_unknown_and_asked_for() {
-        let (trace, analysis) = capture();
-        let mfu = Mfu::of(&[(&trace, &analysis)], None);
-        assert_eq!((mfu.mfu, mfu.hfu, mfu.tokens_per_s, mfu.peak), (None, None, None, None));
-        let expected = [Missing::Model, Missing::SequenceLength, Missing::Sequences, Missing::Dtype];
-        assert_eq!(mfu.missing, expected);
-        assert_eq!((mfu.gpus, mfu.gpu_source), (1, Some(GpuSource::RanksOpen)));
-    }
-
-    #[test]
-    fn captured_steps_give_the_time_and_the_losses() {
-        let (trace, analysis) = capture();
-        let mut said = seed();
-        said.run.step_time_ms = None;
-        let mfu = Mfu::of(&[(&trace, &analysis)], Some(&said));
-        let steps = analysis.ranks[0].steps.as_ref().unwrap();
-        let step = mfu.step.unwrap();
-        assert_eq!((step.median_ns, step.p10_ns), (steps.typical.median_span_ns as f64, Some(1_000_000)));
-        assert_eq!(mfu.of_step(steps.typical.median_span_ns), mfu.mfu);
-        let loss = |area| mfu.losses.iter().find(|loss| loss.area == area).copied().unwrap();
-        let communication = loss(Area::Communication);
-        let parts = steps.typical.mean;
-        assert_eq!(Some(communication.share), share(parts.exposed_comm_ns, parts.span_ns));
-        assert_eq!(communication.mfu_if_gone, mfu_without(mfu.mfu, communication.share));
-        let computing = share(parts.compute_ns(), parts.span_ns).unwrap();
-        assert!((mfu.if_only_compute().unwrap() * computing / mfu.mfu.unwrap() - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn estimated_steps_are_no_basis() {
-        let (trace, mut analysis) = capture();
-        analysis.ranks[0].steps.as_mut().unwrap().estimated = true;
-        analysis.ranks[0].diagnosis.verdict.as_mut().unwrap().basis = Basis::EstimatedSteps;
-        let mut said = seed();
-        said.run.step_time_ms = None;
-        let mfu = Mfu::of(&[(&trace, &analysis)], Some(&said));
-        assert_eq!((mfu.step, mfu.mfu), (None, None));
-        assert_eq!(mfu.missing, [Missing::OnlyEstimatedSteps]);
-        assert!(mfu.losses.is_empty());
-    }
-
-    #[test]
-    fn over_the_peak_is_flagged_not_hidden() {
-        let mut said = seed();
-        said.run.step_time_ms = Some(42.0);
-        let mfu = Mfu::of(&[], Some(&said));
-        assert!(mfu.mfu.unwrap() > 1.0 && mfu.doubts.contains(&Doubt::OverPeak), "{mfu:?}");
-    }
-
-    #[test]
-    fn peaks_come_from_the_named_card_and_are_never_borrowed() {
-        let of = |gpu: &str, dtype, sparse| {
-            let mut said = seed();
-            said.run.dtype = Some(dtype);
-            said.peak = PeakChoice { gpu: Some(gpu.to_owned()), tflops: None, sparse };
-            let mfu = Mfu::of(&[], Some(&said));
-            mfu.peak.map(|peak| peak.tflops).ok_or_else(|| mfu.missing[0].clone())
-        };
-        assert_eq!(of("NVIDIA A100-SXM4-40GB", Dtype::Bf16, false), Ok(312.0));
-        assert_eq!(of("NVIDIA A100-SXM4-40GB", Dtype::Bf16, true), Ok(624.0));
-        assert_eq!(of("V100 SXM2", Dtype::Bf16, false), Err(Missing::NoPeak("V100 SXM2", Dtype::Bf16)));
-        assert_eq!(of("V100 SXM2", Dtype::Fp16, true), Err(Missing::NoSparsePeak("V100 SXM2", Dtype::Fp16)));
-        assert_eq!(of("GTX 1080", Dtype::Fp16, false), Err(Missing::GpuUnknown("GTX 1080".to_owned())));
-    }
-
-    #[test]
-    fn ranks_of_the_nearest_kind() {
-        let mut ten: Vec<i64> = (1..=10).rev().collect();
-        let of_ten = (percentile(&mut ten, 10), percentile(&mut ten, 90), percentile(&mut [], 10));
-        assert_eq!(of_ten, (Some(1), Some(9), None));
-        assert_eq!((percentile(&mut [5], 10), percentile(&mut [5], 90)), (Some(5), Some(5)));
-    }
-
-    #[test]
-    fn a_loss_of_everything_leaves_nothing_to_divide_by() {
-        assert_eq!(mfu_without(Some(0.2), 0.5), Some(0.4));
-        assert_eq!((mfu_without(Some(0.2), 1.0), mfu_without(None, 0.1)), (None, None));
-    }
 }
