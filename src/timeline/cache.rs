@@ -11,6 +11,7 @@ use super::gutter_input::GutterState;
 use super::input::Clicks;
 use super::lanes::{RankLanes, RowsKey, build};
 use super::layout::Lane;
+use super::map_hits::MapHits;
 use super::minimap::{MapDrag, Work};
 use super::rows::Rows;
 use super::same::Same;
@@ -49,6 +50,7 @@ pub struct Cache {
     pub(super) gutter: GutterState,
     pub(super) map_drag: Option<MapDrag>,
     pub(super) map_work: Option<Work>,
+    pub(super) map_hits: Option<MapHits>,
     pub(super) found: Found,
     /// How often a hit was asked to be opened when that was last done.
     pub(super) unfolds: u32,

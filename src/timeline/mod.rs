@@ -34,6 +34,7 @@ mod lane_menu;
 mod lanes;
 mod layout;
 mod legend;
+mod map_hits;
 mod marks;
 mod menu;
 pub mod minimap;
