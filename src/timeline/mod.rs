@@ -40,6 +40,7 @@ mod menu;
 pub mod minimap;
 mod overlay;
 mod paint;
+mod recolor;
 mod row;
 mod rows;
 pub mod ruler;
@@ -60,6 +61,7 @@ mod tests;
 pub use cache::Cache;
 pub use gutter::thread_name;
 pub use ink::Ink;
+pub use recolor::LARGE;
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
