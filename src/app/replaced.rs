@@ -103,6 +103,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_message_stays_clear_of_the_edges_of_a_narrow_window() {
+        let ctx = egui::Context::default();
+        let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, vec2(360.0, 300.0));
+        let paths =
+            ["/x/a_rather_long_name_of_rank0.sqlite", "/x/a_rather_long_name_of_rank1.sqlite"].map(PathBuf::from);
+        for _ in 0..3 {
+            let input = egui::RawInput { screen_rect: Some(screen), ..egui::RawInput::default() };
+            let mut output = ctx.run_ui(input, |ui| show(ui, &paths, &mut Vec::new()));
+            output.textures_delta.clear();
+        }
+        let area = ctx.memory(|memory| memory.area_rect(Id::unique("replaced"))).unwrap();
+        assert!(screen.shrink(ROOM_PT - 1.0).contains_rect(area) && area.width() > 200.0, "{area:?}");
+    }
+
+    #[test]
     fn a_file_that_was_written_anew_is_found_and_one_that_is_gone_for_a_moment_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let [same, anew, gone] = ["same", "anew", "gone"].map(|name| folder.path().join(name));
