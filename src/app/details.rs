@@ -84,8 +84,10 @@ fn facts_column(ui: &mut Ui, width: f32, facts: &Facts) {
     for fact in &facts.facts {
         pair(ui, 152.0, fact.name, &fact.value);
     }
-    if let Some(name) = &facts.full_name {
-        pair(ui, 152.0, "Full name", name);
+    // A title that is cut is told in full too, as far as that can be read.
+    let cut = Some(&facts.title).filter(|title| title.chars().nth(TITLE_SHOWN).is_some());
+    if let Some(name) = facts.full_name.as_ref().or(cut) {
+        pair(ui, 152.0, "Full name", &format::one_line(name, SHOWN));
     }
 }
 
@@ -109,16 +111,17 @@ const ONE_LINE_PT: f32 = 560.0;
 
 fn heading(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     let narrow = ui.available_width() < ONE_LINE_PT;
+    let title = || Label::new(RichText::new(format::one_line(&facts.title, TITLE_SHOWN)).strong()).truncate();
     ui.horizontal(|ui| {
         ui.label(RichText::new(facts.kind).weak());
         if narrow {
-            ui.add(Label::new(RichText::new(&facts.title).strong()).truncate());
+            ui.add(title());
             return;
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             buttons(ui, facts, out);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(RichText::new(&facts.title).strong()).truncate());
+                ui.add(title());
             });
         });
     });
@@ -141,6 +144,8 @@ fn buttons(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
 
 /// Characters of a value that are shown; "Copy row" has them all.
 const SHOWN: usize = 2000;
+/// Characters of the title that are shown; "Copy name" has them all.
+const TITLE_SHOWN: usize = 240;
 
 fn field_line(ui: &mut Ui, field: &Field) {
     pair(ui, 132.0, &field.name, &field_text(field));

@@ -168,6 +168,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
         egui::Panel::top("search").frame(bar).show(ui, |ui| search_bar::show(ui, cx, &mut caches.search_bar, out));
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
+        caches.timeline.color_beside(ui.ctx(), timeline::LARGE);
         lanes(ui, cx, &mut caches.timeline, out);
     });
 }

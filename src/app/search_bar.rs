@@ -3,7 +3,7 @@
 use super::cx::{Cx, toggle};
 use super::icons::{self, Icon};
 use crate::format;
-use crate::view::search::{Query, Scope};
+use crate::view::search::{Block, Query, Scope};
 use crate::view::{Command, Panel};
 use egui::text::{CCursor, CCursorRange};
 use egui::{ComboBox, EventFilter, Id, Key, Label, Modifiers, RichText, TextEdit, Ui};
@@ -44,7 +44,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, bar: &mut SearchBar, out: &mut Vec<Command
         }
         let counter = counter(cx);
         if !counter.is_empty() {
-            ui.label(counter).on_hover_text("The hit gone to last, and how many there are, in the order of the list");
+            let tip =
+                "The hit gone to last, and how many its rank has, by time; after its last one comes the next rank";
+            ui.label(counter).on_hover_text(tip);
         }
         let listed = cx.settings.side && cx.view.panel == Panel::Search;
         if some && !listed && ui.button("List").on_hover_text("Hits by lane, in the side panel").clicked() {
@@ -125,18 +127,34 @@ fn scope(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     });
 }
 
-/// Which hit of how many; empty without a search.
+/// Which hit of how many in its rank; empty without a search.
 fn counter(cx: &Cx<'_>) -> String {
     let search = &cx.view.search;
     if cx.view.search_request().is_none() {
         return String::new();
     }
     let Some(hits) = cx.view.hits() else { return "Searching…".to_owned() };
-    let count = format::count(hits.len() as u64);
-    match (hits.len(), search.current) {
+    let standing = search.current.and_then(|number| hits.standing(number));
+    match (hits.len(), standing) {
         (0, _) => "No hits".to_owned(),
-        (_, Some(at)) => format!("{} of {count}", format::count(at as u64 + 1)),
+        (_, Some(standing)) => {
+            let text =
+                format!("{} of {}", format::count(standing.before as u64 + 1), format::count(standing.of as u64));
+            if standing.alone { text } else { format!("{}: {text}", block_name(cx, standing.block)) }
+        }
         (1, None) => "1 hit".to_owned(),
-        _ => format!("{count} hits"),
+        (count, None) => format!("{} hits", format::count(count as u64)),
     }
+}
+
+fn block_name(cx: &Cx<'_>, block: Block) -> String {
+    let name = match block {
+        Block::Rank(id) => cx.workspace.rank(id).map(|(_, rank)| format!("rank {}", rank.label)),
+        Block::Process(doc, process) => {
+            let process = cx.workspace.docs.get(doc).and_then(|doc| doc.trace.processes.get(process));
+            process.map(|process| format!("process {}", process.pid))
+        }
+        Block::Threads(_) => Some("threads".to_owned()),
+    };
+    format::one_line(&name.unwrap_or_default(), 40)
 }

@@ -146,7 +146,8 @@ fn draw(_loaded: &Loaded, _start: Instant) -> Option<(Duration, Frames)> {
     None
 }
 
-/// Draws the first picture, expands every lane of the first rank, then pans and zooms from the whole to one kernel.
+/// Draws the first picture, expands every lane of the first rank with its counters, then pans and zooms from the whole to
+/// one kernel and scrolls through all lanes on the way back.
 #[cfg(feature = "gui")]
 fn draw(loaded: &Loaded, start: Instant) -> Option<(Duration, Frames)> {
     use crate::timeline;
@@ -170,9 +171,10 @@ fn draw(loaded: &Loaded, start: Instant) -> Option<(Duration, Frames)> {
     }
     frame(&state, &mut cache);
     let expand = expanding.elapsed();
+    let scroll_pt = timeline::bench::scroll_pt(&workspace, &state, &mut cache, size);
     let mut times = Vec::new();
     let mut max_vertices = 0;
-    for command in timeline::bench::script(&workspace) {
+    for command in timeline::bench::script(&workspace, scroll_pt) {
         state.apply(&command, &workspace);
         let (time, vertices) = frame(&state, &mut cache);
         times.push(time);

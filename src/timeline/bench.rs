@@ -8,6 +8,9 @@ use egui::{Context, Pos2, RawInput, Rect, Vec2};
 /// The size frames are measured at, in points.
 pub const FULL_HD: Vec2 = Vec2::new(1920.0, 1080.0);
 
+/// Stops on the way down through all lanes.
+const STOPS: usize = 4;
+
 /// A context in which every frame shows at once what the state says.
 pub fn context() -> Context {
     let context = Context::default();
@@ -51,8 +54,15 @@ pub fn closed_lanes(workspace: &Workspace, state: &ViewState, cache: &mut Cache)
     }
 }
 
-/// Pans and zooms from the whole capture down to one operation and back, the same for every run.
-pub fn script(workspace: &Workspace) -> Vec<Command> {
+/// How far the lanes of `state` can be scrolled in a window of `size` points.
+pub fn scroll_pt(workspace: &Workspace, state: &ViewState, cache: &mut Cache, size: Vec2) -> f32 {
+    let layout = Layout::of(workspace, state, cache, 0.0);
+    super::input::scroll_limit(&layout, size.y - super::RULER_PT)
+}
+
+/// Pans and zooms from the whole capture down to one operation, then back and at every zoom through all lanes, which can
+/// be scrolled by `scroll_pt`. The same for every run.
+pub fn script(workspace: &Workspace, scroll_pt: f32) -> Vec<Command> {
     let Some(whole) = workspace.span() else { return Vec::new() };
     // An operation in the middle of the first rank, to zoom to.
     let at_ns = workspace.ranks().next().and_then(|(_, doc, rank)| {
@@ -67,9 +77,10 @@ pub fn script(workspace: &Workspace) -> Vec<Command> {
         commands.push(Command::PanBy(0.08));
         commands.push(Command::PanBy(-0.08));
     }
-    for nth in 0..zooms {
+    for _ in 0..zooms {
         commands.push(Command::ZoomAt { at_ns, factor: std::f64::consts::SQRT_2 });
-        commands.push(Command::ScrollBy(if nth % 2 == 0 { 120.0 } else { -120.0 }));
+        commands.extend((0..STOPS).map(|_| Command::ScrollBy(scroll_pt / STOPS as f32)));
+        commands.push(Command::ScrollBy(-scroll_pt));
     }
     commands.push(Command::ShowAll);
     commands
@@ -91,18 +102,28 @@ mod tests {
         }
         assert_eq!(closed_lanes(&workspace, &state, &mut cache), []);
         let mut shortest = f64::INFINITY;
-        for command in script(&workspace) {
+        let expanded = state.clone();
+        let scroll_pt = scroll_pt(&workspace, &expanded, &mut cache, FULL_HD);
+        let layout = Layout::of(&workspace, &expanded, &mut cache, 0.0);
+        let counters = layout.lanes.iter().filter(|lane| matches!(lane.key, LaneKey::Counter(..))).count();
+        let (doc, numbers) = (&workspace.docs[0].trace, &workspace.docs[0].analysis.ranks[0]);
+        let all = crate::analysis::counters_of(doc, &doc.ranks[0], numbers).len();
+        assert!(counters == all && all > 2 && state.marks, "every counter, and idle and exposed marks");
+        let (mut seen_pt, lowest_pt) = (0.0_f32, layout.height_pt);
+        for command in script(&workspace, scroll_pt) {
             state.apply(&command, &workspace);
+            seen_pt = seen_pt.max(state.scroll_y_pt + FULL_HD.y - super::super::RULER_PT);
             assert!(frame(&ctx, &workspace, &state, &mut cache, FULL_HD) > 100);
             shortest = shortest.min(state.viewport.len_ns);
         }
         assert!(shortest < 3_000.0, "{shortest}");
+        assert!(seen_pt >= lowest_pt - 1.0, "{seen_pt} of {lowest_pt}: every lane comes into sight");
         assert_eq!(state.viewport, whole);
     }
 
     #[test]
     fn nothing_open_is_a_short_script() {
-        assert!(script(&Workspace::default()).is_empty());
+        assert!(script(&Workspace::default(), 0.0).is_empty());
         let (ctx, mut cache) = (context(), Cache::default());
         assert!(frame(&ctx, &Workspace::default(), &ViewState::default(), &mut cache, FULL_HD) > 0);
     }

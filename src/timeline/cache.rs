@@ -2,7 +2,7 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
-use super::coloring::{Entry, Inks, legend, range_hues};
+use super::coloring::{Entry, Inks, Scheme};
 use super::counters;
 use super::drag::Drag;
 use super::ease::Ease;
@@ -11,26 +11,30 @@ use super::gutter_input::GutterState;
 use super::input::Clicks;
 use super::lanes::{RankLanes, RowsKey, build};
 use super::layout::Lane;
+use super::map_hits::MapHits;
 use super::minimap::{MapDrag, Work};
+use super::recolor::{Beside, Painted, Recolor};
 use super::rows::Rows;
 use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
 use super::snap::Snap;
-use crate::analysis::{Analysis, Attribution, Counter};
+use crate::analysis::{Analysis, Counter};
 use crate::trace::Trace;
-use crate::view::{Coloring, Doc, Item, LaneKey, ViewState, Workspace};
+use crate::view::{Doc, Item, LaneKey, ViewState, Workspace};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 /// What the timeline keeps between frames.
 #[derive(Debug, Default)]
 pub struct Cache {
     docs: Vec<DocCache>,
-    /// What the inks at hand stand for.
-    coloring: Option<(Coloring, Attribution)>,
-    legend: Option<Arc<Vec<Entry>>>,
+    /// What the inks at hand stand for; `None` when those of some documents stand for something else.
+    pub(super) scheme: Option<Scheme>,
+    pub(super) legend: Option<Arc<Vec<Entry>>>,
+    pub(super) recolor: Option<Recolor>,
+    pub(super) beside: Option<Beside>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     counters: HashMap<LaneKey, Arc<Counter>>,
     linked: Option<(Item, Arc<Linked>)>,
@@ -49,6 +53,7 @@ pub struct Cache {
     pub(super) gutter: GutterState,
     pub(super) map_drag: Option<MapDrag>,
     pub(super) map_work: Option<Work>,
+    pub(super) map_hits: Option<MapHits>,
     pub(super) found: Found,
     /// How often a hit was asked to be opened when that was last done.
     pub(super) unfolds: u32,
@@ -70,7 +75,7 @@ impl DocCache {
         Self {
             trace: Arc::downgrade(&doc.trace),
             analysis: Arc::downgrade(&doc.analysis),
-            inks: Arc::default(),
+            inks: Arc::new(Inks::of(doc, Scheme::default(), &BTreeMap::new())),
             ranks: Arc::new(ranks),
         }
     }
@@ -87,6 +92,8 @@ impl Cache {
         let same = self.docs.iter().zip(&workspace.docs).take_while(|(cached, doc)| cached.is(doc)).count();
         if same < self.docs.len() {
             self.docs.truncate(same);
+            // What is being made counts the documents that were open.
+            (self.recolor, self.legend) = (None, None);
             self.rows.retain(|key, _| key.doc() < same);
             self.counters.retain(|key, _| key.doc() < same);
             self.linked = None;
@@ -101,33 +108,21 @@ impl Cache {
         self.color(workspace, state, new);
     }
 
-    /// Gives everything the inks that `state` wants.
-    fn color(&mut self, workspace: &Workspace, state: &ViewState, new: bool) {
-        // Only ranges depend on which operations belong to them.
-        let attribution = if state.coloring == Coloring::Range { state.attribution } else { Attribution::default() };
-        let wanted = Some((state.coloring, attribution));
-        if self.coloring == wanted && !new {
-            return;
-        }
-        if self.coloring.is_some_and(|had| Some(had) != wanted) || state.coloring == Coloring::Range {
-            self.rows.retain(|key, _| !key.holds_ops());
-        }
-        let hues = range_hues(workspace, state);
-        for (cached, doc) in self.docs.iter_mut().zip(&workspace.docs) {
-            cached.inks = Arc::new(Inks::of(doc, state, &hues));
-        }
-        (self.coloring, self.legend) = (wanted, None);
+    /// Lanes of operations whose rows are at hand.
+    pub(super) fn rows_of_ops(&self) -> Vec<RowsKey> {
+        self.rows.keys().copied().filter(|key| key.holds_ops()).collect()
     }
 
-    /// What the colours mean; computed when it is first shown.
-    pub(super) fn legend(&mut self, workspace: &Workspace, state: &ViewState) -> Arc<Vec<Entry>> {
-        self.follow(workspace, state);
-        if let Some(legend) = &self.legend {
-            return Arc::clone(legend);
+    /// Takes over other colours. Rows that were built meanwhile in the colours before are built again when they are shown.
+    pub(super) fn repaint(&mut self, scheme: Scheme, painted: Painted) {
+        if self.scheme != Some(scheme) {
+            self.rows.retain(|key, _| !key.holds_ops());
         }
-        let entries = Arc::new(legend(workspace, state, |doc| self.inks(doc)));
-        self.legend = Some(Arc::clone(&entries));
-        entries
+        self.rows.extend(painted.rows);
+        for (cached, inks) in self.docs.iter_mut().zip(painted.inks) {
+            cached.inks = inks;
+        }
+        (self.scheme, self.legend) = (Some(scheme), Some(painted.legend));
     }
 
     /// Which lanes a rank has.

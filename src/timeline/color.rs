@@ -66,7 +66,8 @@ pub struct Palette {
     pub sync: Color32,
     /// OS runtime calls.
     pub os: Color32,
-    /// Colours that stand for a name, a stream or a range.
+    /// Colours that stand for a name, a stream or a range; the first of them for families, in their order, and those are
+    /// the ones farthest from communication, copies and graphs.
     pub hues: [Color32; Ink::HUES],
     /// Edges that tell ranks apart, in turn.
     pub ranks: [Color32; 6],
@@ -175,19 +176,19 @@ static DARK: Palette = Palette {
     error: rgb(0xff_8f73),
     families: [
         rgb(0x47_80d2),
-        rgb(0x5e_a2ed),
-        rgb(0x2e_79b7),
-        rgb(0x42_9ad8),
-        rgb(0x5d_b5eb),
-        rgb(0x22_8aba),
-        rgb(0x37_a6d0),
-        rgb(0x5e_c3e4),
-        rgb(0x05_96b1),
-        rgb(0x37_b3ca),
+        rgb(0x8d_c2f3),
+        rgb(0x3e_b1ce),
+        rgb(0x7d_c2c3),
+        rgb(0x58_92f6),
+        rgb(0x1e_9ccd),
+        rgb(0x62_55a9),
+        rgb(0x12_b2fa),
+        rgb(0x5c_8a9b),
+        rgb(0x5e_70a9),
     ],
     compute: rgb(0x47_80d2),
     fused: rgb(0xf3_cdf4),
-    graph: rgb(0x44_66c8),
+    graph: rgb(0x4c_67d0),
     communication: rgb(0xea_a329),
     exposed: rgb(0xff_e08a),
     copy: rgb(0x34_c474),
@@ -210,18 +211,18 @@ static DARK: Palette = Palette {
     sync: rgb(0xeb_6720),
     os: rgb(0x7c_8490),
     hues: [
-        rgb(0x49_ded1),
-        rgb(0x5d_7ef0),
-        rgb(0xc5_6e00),
-        rgb(0xff_b401),
-        rgb(0x26_b5bd),
-        rgb(0x6a_9372),
-        rgb(0x40_a7ff),
-        rgb(0xe2_9100),
-        rgb(0x8d_da8b),
-        rgb(0x47_8fbf),
-        rgb(0x81_b57b),
-        rgb(0x1a_cbfe),
+        rgb(0x4e_8aff),
+        rgb(0xa8_4b08),
+        rgb(0x2d_89c1),
+        rgb(0x2b_b3a9),
+        rgb(0x40_6c8d),
+        rgb(0x35_a363),
+        rgb(0x4c_1bfb),
+        rgb(0xd5_7300),
+        rgb(0x04_7853),
+        rgb(0x28_8e88),
+        rgb(0x52_a5e1),
+        rgb(0x49_56b0),
     ],
     ranks: [rgb(0x56_b4e9), rgb(0xcc_79a7), rgb(0xf0_e442), rgb(0x9c_c79a), rgb(0xb3_9ddb), rgb(0xd9_a066)],
 };
@@ -245,19 +246,19 @@ static LIGHT: Palette = Palette {
     error: rgb(0xb0_3000),
     families: [
         rgb(0x39_70c2),
-        rgb(0x4f_93dc),
-        rgb(0x18_67a3),
-        rgb(0x2d_87c4),
-        rgb(0x4d_a5da),
-        rgb(0x00_7baa),
-        rgb(0x20_96c0),
-        rgb(0x4c_b3d4),
-        rgb(0x03_8098),
-        rgb(0x1d_a3ba),
+        rgb(0x89_c0ff),
+        rgb(0x19_899a),
+        rgb(0x42_9fb1),
+        rgb(0x71_9fff),
+        rgb(0x4a_8cc7),
+        rgb(0x4b_3991),
+        rgb(0x6d_afd5),
+        rgb(0x68_5898),
+        rgb(0x5a_7fe8),
     ],
     compute: rgb(0x39_70c2),
     fused: rgb(0x8e_216b),
-    graph: rgb(0x33_55b5),
+    graph: rgb(0x4f_4bb6),
     communication: rgb(0xf4_a000),
     exposed: rgb(0x5c_3a00),
     copy: rgb(0x51_ca64),
@@ -280,18 +281,18 @@ static LIGHT: Palette = Palette {
     sync: rgb(0xd8_5903),
     os: rgb(0x9a_a2ad),
     hues: [
-        rgb(0x3d_bdc2),
-        rgb(0x5c_61d0),
-        rgb(0xae_5200),
-        rgb(0xd9_9d1c),
-        rgb(0x47_a279),
-        rgb(0x21_b3fc),
-        rgb(0x16_7b9d),
-        rgb(0x2b_9bba),
-        rgb(0xc1_7a05),
-        rgb(0x29_c884),
-        rgb(0xad_4765),
-        rgb(0x0c_90f0),
+        rgb(0x17_6de7),
+        rgb(0x92_5e00),
+        rgb(0x23_9ac9),
+        rgb(0x0f_c0c4),
+        rgb(0x5d_8aff),
+        rgb(0x25_9b8c),
+        rgb(0x8a_5e9d),
+        rgb(0xa2_7d4b),
+        rgb(0x92_5761),
+        rgb(0x24_b5fb),
+        rgb(0xca_9119),
+        rgb(0x6c_b480),
     ],
     ranks: [rgb(0x00_72b2), rgb(0xb0_4f88), rgb(0xa6_9a00), rgb(0x4f_8f4c), rgb(0x6a_4fb0), rgb(0x9a_5a1a)],
 };
@@ -351,6 +352,38 @@ mod tests {
                         assert!(distance(*a, *b, sight) >= 6.0, "{a:?} {b:?} {}", distance(*a, *b, sight));
                     }
                     assert!(distance(*a, p.background, sight) >= 8.0, "{a:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn families_differ_for_every_sight() {
+        for p in themes() {
+            let all: Vec<Color32> = p.families.iter().copied().chain([p.graph]).collect();
+            for sight in &SIGHTS {
+                for (at, a) in all.iter().enumerate() {
+                    for b in all.iter().skip(at + 1) {
+                        assert!(distance(*a, *b, sight) >= 6.3, "{a:?} {b:?} {}", distance(*a, *b, sight));
+                    }
+                    assert!(distance(*a, p.background, sight) >= 12.0, "{a:?}");
+                }
+            }
+            assert_eq!(p.compute, p.families[0]);
+        }
+    }
+
+    #[test]
+    fn hues_differ_from_the_classes_that_stand_beside_them() {
+        for p in themes() {
+            for (at, hue) in p.hues.iter().enumerate() {
+                // Families have the first ones, and stand beside communication all the time.
+                let least = if at < Family::ALL.len() { 9.0 } else { 6.0 };
+                for class in [p.communication, p.fused, p.copy, p.graph] {
+                    for sight in &SIGHTS {
+                        let distance = distance(*hue, class, sight);
+                        assert!(distance >= least, "{hue:?} {class:?} {distance}");
+                    }
                 }
             }
         }

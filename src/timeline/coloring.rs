@@ -4,12 +4,30 @@
 
 use super::ink::{Ink, call_inks};
 use super::label;
-use crate::analysis::{Class, Classes};
+use crate::analysis::{Attribution, Class, Classes};
 use crate::trace::{OpKind, OpNameId, OpTable};
 use crate::view::{Coloring, Doc, RankId, ViewState, Workspace};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What colours stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scheme {
+    /// What operations are told apart by.
+    pub coloring: Coloring,
+    /// Which operations belong to a range; only ranges depend on it.
+    pub attribution: Attribution,
+}
+
+impl Scheme {
+    /// The scheme that `state` asks for.
+    pub fn of(state: &ViewState) -> Self {
+        let by_range = state.coloring == Coloring::Range;
+        let attribution = if by_range { state.attribution } else { Attribution::default() };
+        Self { coloring: state.coloring, attribution }
+    }
+}
 
 /// Inks of the GPU operations of a rank.
 #[derive(Debug, Default)]
@@ -50,13 +68,13 @@ pub struct Inks {
 }
 
 impl Inks {
-    /// The inks of `doc` as `state` wants them. `hues` are those of [`range_hues`].
-    pub fn of(doc: &Doc, state: &ViewState, hues: &BTreeMap<String, usize>) -> Self {
+    /// The inks of `doc` in `scheme`. `hues` are those of [`range_hues`].
+    pub fn of(doc: &Doc, scheme: Scheme, hues: &BTreeMap<String, usize>) -> Self {
         let trace = &doc.trace;
         let by_name = |ink: &dyn Fn(OpNameId) -> Ink| {
             OpInks::Name((0..trace.op_names.len()).map(|name| ink(OpNameId(name as u32)).0).collect())
         };
-        let of_rank = |rank: usize| match state.coloring {
+        let of_rank = |rank: usize| match scheme.coloring {
             Coloring::Class => OpInks::Class,
             Coloring::Family => by_name(&|name| match doc.analysis.classes.class(name, OpKind::Kernel) {
                 Class::Compute(family) => Ink::hue(family as usize),
@@ -76,7 +94,7 @@ impl Inks {
                         Ink::hue(hues.get(&name).copied().unwrap_or_else(|| name_hue(&name)))
                     })
                 };
-                let ink = |op: usize| ranges.top_node(state.attribution, op).map_or(Ink::NVTX, &mut of_node).0;
+                let ink = |op: usize| ranges.top_node(scheme.attribution, op).map_or(Ink::NVTX, &mut of_node).0;
                 OpInks::Op((0..ops).map(ink).collect())
             }
         };
@@ -100,15 +118,15 @@ fn name_hue(name: &str) -> usize {
 
 /// Hues of the top ranges of all documents: that of the name, or the next that is free, so that a few ranges never
 /// share one.
-pub fn range_hues(workspace: &Workspace, state: &ViewState) -> BTreeMap<String, usize> {
-    if state.coloring != Coloring::Range {
+pub fn range_hues(workspace: &Workspace, scheme: Scheme) -> BTreeMap<String, usize> {
+    if scheme.coloring != Coloring::Range {
         return BTreeMap::new();
     }
     let mut names: BTreeSet<String> = BTreeSet::new();
     for (id, doc, rank) in workspace.ranks() {
         let Some(numbers) = doc.analysis.ranks.get(id.rank) else { continue };
         let ops = 0..rank.ops.len();
-        let nodes: BTreeSet<u32> = ops.filter_map(|op| numbers.ranges.top_node(state.attribution, op)).collect();
+        let nodes: BTreeSet<u32> = ops.filter_map(|op| numbers.ranges.top_node(scheme.attribution, op)).collect();
         names.extend(nodes.into_iter().map(|node| numbers.ranges.name(&doc.trace, node)));
     }
     free_hues(names)
@@ -143,7 +161,7 @@ pub struct Entry {
 }
 
 /// What the colours mean, the ones with most time first.
-pub fn legend(workspace: &Workspace, state: &ViewState, inks: impl Fn(usize) -> std::sync::Arc<Inks>) -> Vec<Entry> {
+pub fn legend(workspace: &Workspace, scheme: Scheme, inks: impl Fn(usize) -> std::sync::Arc<Inks>) -> Vec<Entry> {
     let mut sums: BTreeMap<(Ink, String), (u64, i64)> = BTreeMap::new();
     for (id, doc, rank) in workspace.ranks() {
         let inks = inks(id.doc);
@@ -151,7 +169,7 @@ pub fn legend(workspace: &Workspace, state: &ViewState, inks: impl Fn(usize) -> 
         // Names differ by less than operations do, so texts are made once for each.
         let mut own: FxHashMap<(Ink, u32), (u64, i64)> = FxHashMap::default();
         for op in 0..rank.ops.len() {
-            let sum = own.entry((inks.ink(&rank.ops, &doc.analysis.classes, op as u32), what(state, doc, id, op)));
+            let sum = own.entry((inks.ink(&rank.ops, &doc.analysis.classes, op as u32), what(scheme, doc, id, op)));
             let (count, busy_ns) = sum.or_default();
             *count += 1;
             *busy_ns = busy_ns.saturating_add(rank.ops.span(op).len_ns());
@@ -159,7 +177,7 @@ pub fn legend(workspace: &Workspace, state: &ViewState, inks: impl Fn(usize) -> 
         let mut own: Vec<_> = own.into_iter().collect();
         own.sort_unstable_by_key(|(key, _)| *key);
         for ((ink, what), (count, busy_ns)) in own {
-            let sum = sums.entry((ink, text(state.coloring, doc, id, ink, what))).or_default();
+            let sum = sums.entry((ink, text(scheme.coloring, doc, id, ink, what))).or_default();
             *sum = (sum.0 + count, sum.1.saturating_add(busy_ns));
         }
     }
@@ -170,9 +188,9 @@ pub fn legend(workspace: &Workspace, state: &ViewState, inks: impl Fn(usize) -> 
 }
 
 /// What tells the entries of one ink apart: a number that [`text`] makes a text of.
-fn what(state: &ViewState, doc: &Doc, id: RankId, op: usize) -> u32 {
+fn what(scheme: Scheme, doc: &Doc, id: RankId, op: usize) -> u32 {
     let Some(rank) = doc.trace.ranks.get(id.rank) else { return 0 };
-    match state.coloring {
+    match scheme.coloring {
         Coloring::Class | Coloring::Family => 0,
         Coloring::Name => match rank.ops.kind.get(op) {
             Some(OpKind::Kernel | OpKind::Graph) => rank.ops.name.get(op).map_or(0, |name| name.0),
@@ -181,7 +199,7 @@ fn what(state: &ViewState, doc: &Doc, id: RankId, op: usize) -> u32 {
         Coloring::Stream => rank.ops.stream.get(op).map_or(0, |stream| u32::from(*stream)),
         Coloring::Range => {
             let numbers = doc.analysis.ranks.get(id.rank);
-            numbers.and_then(|numbers| numbers.ranges.top_node(state.attribution, op)).unwrap_or(u32::MAX)
+            numbers.and_then(|numbers| numbers.ranges.top_node(scheme.attribution, op)).unwrap_or(u32::MAX)
         }
     }
 }

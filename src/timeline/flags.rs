@@ -9,8 +9,8 @@ use egui::{Painter, Pos2, Shape, Stroke, pos2};
 
 /// Width and height of a flag.
 const FLAG_PT: (f32, f32) = (8.0, 6.0);
-/// Height of its pole.
-const POLE_PT: f32 = 11.0;
+/// Height of its pole; the texts of the ruler end above it.
+pub(super) const POLE_PT: f32 = 10.0;
 
 /// What a bookmark is called: its note, else what it points at.
 pub fn title(workspace: &Workspace, mark: &Bookmark) -> String {

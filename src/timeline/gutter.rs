@@ -21,6 +21,8 @@ const TRIANGLE_PT: f32 = 12.0;
 /// Room between a name and the share after it, and at the right.
 const SHARE_GAP_PT: f32 = 8.0;
 const RIGHT_PT: f32 = 8.0;
+/// The same for a share, which leaves room for the button of the lane's menu whether that is there or not.
+const SHARE_RIGHT_PT: f32 = super::gutter_input::MENU_PT + 4.0;
 /// Height of the header of an open rank.
 const HEADER_PT: f32 = 34.0;
 /// Names move only in lanes higher than this.
@@ -76,8 +78,9 @@ impl Names<'_> {
             let width = if wide { EDGE_PT + 2.0 } else { EDGE_PT };
             self.painter.rect_filled(Rect::from_min_size(area.min, vec2(width, area.height())), 0.0, color);
         }
-        names(&self.painter, frame, self.cache, lane, palette, area);
-        if frame.state.lanes.focus == Some(lane.key) {
+        let is_chosen = frame.state.lanes.focus == Some(lane.key);
+        names(&self.painter, (frame, lane, is_chosen || is_under_pointer), self.cache, palette, area);
+        if is_chosen {
             let inner = area.shrink2(vec2(1.0, 1.0));
             self.painter.rect_stroke(inner, 2.0, Stroke::new(1.0, palette.accent), StrokeKind::Inside);
         }
@@ -99,7 +102,14 @@ fn edge_color(frame: &Frame<'_>, lane: &Lane, palette: &Palette) -> Option<Color
     palette.ranks.get(at % palette.ranks.len()).copied()
 }
 
-fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palette: &Palette, area: Rect) {
+/// Paints the name of a lane and what stands beside it. `has_button` says that the button of its menu is there.
+fn names(
+    painter: &Painter,
+    (frame, lane, has_button): (&Frame<'_>, &Lane, bool),
+    cache: &Cache,
+    palette: &Palette,
+    area: Rect,
+) {
     let left = name_left(frame, lane);
     // In the middle of the first row, so that a name stands where its lane begins.
     let middle =
@@ -107,7 +117,7 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     if let Some(open) = lane.expanded {
         triangle(painter, pos2(left - TRIANGLE_PT + 3.0, middle), open, palette.text_dim);
     }
-    let right = area.right() - RIGHT_PT;
+    let right = area.right() - if has_button { SHARE_RIGHT_PT } else { RIGHT_PT };
     if area.height() < 9.0 {
         return;
     }
@@ -130,12 +140,13 @@ fn names(painter: &Painter, frame: &Frame<'_>, cache: &Cache, lane: &Lane, palet
     }
     let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), strong).size().x;
     // The name comes first: a share that would leave it no room is cut at its comma, or left out.
-    let room = right - left - width(&name) - SHARE_GAP_PT;
+    let share_right = area.right() - SHARE_RIGHT_PT;
+    let room = share_right - left - width(&name) - SHARE_GAP_PT;
     let share = share_text(frame, cache, lane);
     let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
     let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
     if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x <= room) {
-        painter.galley(pos2(right - galley.size().x, middle - galley.size().y / 2.0), galley, palette.text_dim);
+        painter.galley(pos2(share_right - galley.size().x, middle - galley.size().y / 2.0), galley, palette.text_dim);
     }
     let short = short_name(lane.key).filter(|_| width(&name) > right - left);
     put(short.unwrap_or(&name), middle, right, &font, strong);

@@ -17,6 +17,10 @@ use egui::{
 const EDGE_PT: f32 = 3.0;
 /// Size of the button that opens the menu of a lane.
 const BUTTON_PT: (f32, f32) = (18.0, 16.0);
+/// Room between that button and the lanes.
+const BUTTON_RIGHT_PT: f32 = 3.0;
+/// Width at the right of the names that the button takes.
+pub(super) const MENU_PT: f32 = BUTTON_PT.0 + BUTTON_RIGHT_PT;
 
 /// What the lane names remember between frames.
 #[derive(Debug, Default)]
@@ -111,7 +115,8 @@ fn button_place(frame: &Frame<'_>, lane: &Lane) -> Option<Rect> {
     let top_pt = own.origin_pt + lane.top_pt;
     let size = vec2(BUTTON_PT.0, BUTTON_PT.1.min(lane.height_pt - 1.0));
     let first_pt = if lane.is_header() { lane.height_pt } else { lane.first_pt.clamp(size.y, lane.height_pt) };
-    let place = Rect::from_center_size(pos2(own.left_pt - 3.0 - size.x / 2.0, top_pt + first_pt / 2.0), size);
+    let place =
+        Rect::from_center_size(pos2(own.left_pt - BUTTON_RIGHT_PT - size.x / 2.0, top_pt + first_pt / 2.0), size);
     (size.y >= 7.0 && place.top() >= own.top_pt - 1.0 && place.bottom() <= own.bottom_pt).then_some(place)
 }
 

@@ -1,8 +1,10 @@
-//! The whole capture in one strip: a bar a step, what the GPU did below, and the view as a box that can be dragged.
+//! The whole capture in one strip: a bar a step, hits of a search and what the GPU did below, and the view as a box that
+//! can be dragged.
 
 use super::cache::Cache;
 use super::color::{Palette, step_color};
 use super::gutter_width_pt;
+use super::map_hits;
 use super::paint::LANE_FONT;
 use crate::analysis::{RankAnalysis, Steps};
 use crate::format;
@@ -78,15 +80,18 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let map = Map { rect: lanes, span };
     let steps = numbers.steps.as_ref().filter(|steps| !steps.steps.is_empty());
-    response.widget_info(|| WidgetInfo::labeled(egui::Role::Slider, true, describe(state.viewport, span, steps)));
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Slider, true, describe(state, span, steps)));
     let palette = Palette::of(state.theme);
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 0.0, palette.panel);
-    let bars = Rect::from_min_max(
-        pos2(lanes.left(), lanes.top() + PAD_PT),
-        pos2(lanes.right(), lanes.bottom() - PAD_PT - WORK_PT - 2.0),
-    );
-    let top = if steps.is_some() { lanes.bottom() - PAD_PT - WORK_PT } else { bars.top() };
+    let hits_pt = if map_hits::has_row(state) { map_hits::ROW_PT } else { 0.0 };
+    let bars_bottom = lanes.bottom() - PAD_PT - WORK_PT - 2.0 - hits_pt;
+    let bars = Rect::from_min_max(pos2(lanes.left(), lanes.top() + PAD_PT), pos2(lanes.right(), bars_bottom));
+    // Without steps the work of the GPU has their room too, and the hits stand above it.
+    let (top, hits_top) = match steps {
+        Some(_) => (lanes.bottom() - PAD_PT - WORK_PT, bars.bottom()),
+        None => (bars.top() + hits_pt, bars.top()),
+    };
     let below = Rect::from_min_max(pos2(lanes.left(), top), pos2(lanes.right(), lanes.bottom() - PAD_PT));
     painter.add(Shape::mesh(work(cache, (id, doc, numbers), map, below, palette)));
     let under = response.hover_pos().filter(|at| bars.contains(*at));
@@ -96,6 +101,8 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
         paint_bars(&painter, palette, map, bars, (steps, doc.offset_ns), pointed);
     }
     paint_box(&painter, palette, map, state.viewport, response.hovered() || response.has_focus());
+    let row = Rect::from_min_size(pos2(lanes.left(), hits_top), vec2(lanes.width(), hits_pt));
+    map_hits::paint(&painter, palette, cache, state, span, row);
     for mark in &state.bookmarks {
         super::flags::flag(&painter, palette, pos2(map.x_of(mark.at_ns(workspace) as f64), rect.top() + 13.0));
     }
@@ -328,12 +335,15 @@ fn input(
     }
 }
 
-fn describe(view: Viewport, span: Span, steps: Option<&Steps>) -> String {
-    let share = view.span().intersect(span).map_or(0.0, |seen| seen.len_ns() as f64 / (span.len_ns() as f64).max(1.0));
+fn describe(state: &ViewState, span: Span, steps: Option<&Steps>) -> String {
+    let seen = state.viewport.span().intersect(span);
+    let share = seen.map_or(0.0, |seen| seen.len_ns() as f64 / (span.len_ns() as f64).max(1.0));
     let steps = steps.map_or(0, |steps| steps.steps.len());
+    let hits = state.hits().map(|hits| format!(", {} hits of the search marked", format::count(hits.len() as u64)));
     format!(
-        "Overview of the capture: {} steps; the view shows {} of it. Drag to move or draw the view, click a step to show it",
+        "Overview of the capture: {} steps{}; the view shows {} of it. Drag to move or draw the view, click a step to show it",
         format::count(steps as u64),
+        hits.unwrap_or_default(),
         format::percent(Some(share))
     )
 }

@@ -81,7 +81,9 @@ pub fn paint(
         let (left, right) = (x + 4.0, x + 4.0 + galley.size().x);
         let covered = pointer.is_some_and(|at| left < at + pointer_pt && at - pointer_pt < right);
         if left >= frame.left_pt && right <= frame.right_pt && !covered {
-            painter.galley(pos2(left, rect.center().y - galley.size().y / 2.0), galley, palette.text_dim);
+            // The flags of bookmarks have the room below the texts.
+            let middle = (rect.top() + rect.bottom() - super::flags::POLE_PT) / 2.0;
+            painter.galley(pos2(left, frame.snap(middle - galley.size().y / 2.0) + 1.0), galley, palette.text_dim);
         }
     }
     painter.hline(rect.x_range(), rect.bottom(), Stroke::new(frame.px_pt(), palette.grid));

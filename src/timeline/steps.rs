@@ -43,7 +43,7 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
         }
         let (x0, x1) = (x0.max(frame.left_pt), x1.min(frame.right_pt));
         if x1 - x0 >= 26.0 {
-            let (name, detail) = (caption(step), format::duration(step.window.len_ns()));
+            let (name, detail) = (super::label::safe(&step.name), detail(step));
             let short = step.number.map_or_else(String::new, |number| number.to_string());
             list.labels.push(Label { x0: x0 + 2.0, x1, y0, y1, name, detail, short, on: tone });
         }
@@ -66,12 +66,13 @@ fn boundary(line: Block, dashed: bool, out: &mut Vec<Block>) {
     }
 }
 
-fn caption(step: &Step) -> String {
-    let name = super::label::safe(&step.name);
+/// How long a step is, and what sets it apart. Where there is no room for that its name still stands whole.
+fn detail(step: &Step) -> String {
+    let length = format::duration(step.window.len_ns());
     match step.edge {
-        Some(StepEdge::WarmUp) => format!("{name} (warm-up)"),
-        Some(StepEdge::Cut) => format!("{name} (cut)"),
-        Some(StepEdge::Outlier) => format!("{name} (outlier)"),
-        None => name,
+        Some(StepEdge::WarmUp) => format!("warm-up, {length}"),
+        Some(StepEdge::Cut) => format!("cut, {length}"),
+        Some(StepEdge::Outlier) => format!("outlier, {length}"),
+        None => length,
     }
 }

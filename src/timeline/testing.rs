@@ -161,6 +161,11 @@ impl Window {
 }
 
 impl Window {
+    /// Makes colours beside the frame, however few operations there are.
+    pub fn color_beside(&mut self) {
+        self.cache.color_beside(&self.context, 0);
+    }
+
     /// Lays out as the last frame did.
     pub fn with_frame<T>(&mut self, use_it: impl FnOnce(&Frame<'_>, &Layout, &Cache) -> T) -> T {
         let panel_pt = if self.state.selected.is_some() { self.panel_pt } else { 0.0 };

@@ -94,3 +94,31 @@ fn the_legend_comes_with_other_colours_and_takes_its_room_from_the_lanes() {
     window.act(Vec::new());
     assert_eq!(window.layout().height_pt, height);
 }
+
+#[test]
+fn the_colours_before_stay_until_the_others_are_made_beside_the_frame() {
+    let by_class = window();
+    let mut window = window();
+    window.color_beside();
+    let shown = |window: &Window| {
+        let rows = window.cache.rows(RowsKey::Lane(LaneKey::Compute(RANK))).unwrap().inks.clone();
+        let ops = window.workspace.docs[0].trace.ranks[0].ops.len();
+        (rows, (0..ops).any(|op| ink(window, op).as_hue().is_some()))
+    };
+    let before = shown(&window);
+    assert_eq!(before, shown(&by_class));
+    window.state.apply(&Command::SetColoring(Coloring::Range), &window.workspace);
+    for _ in 0..2_000 {
+        window.act(Vec::new());
+        let (rows, by_range) = shown(&window);
+        // Rows and inks change in the same frame.
+        assert_eq!(by_range, rows != before.0);
+        assert!(by_range || legend(&mut window).is_empty() || shown(&window).1, "no legend of other colours");
+        if by_range {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(shown(&window), shown(&colored(Coloring::Range)));
+    assert_eq!(legend(&mut window), legend(&mut colored(Coloring::Range)));
+}

@@ -84,8 +84,9 @@ impl ViewState {
         }
     }
 
-    /// Goes to the hit after (or before) the current one, around the ends; the first time to one from the view's left
-    /// edge on. While the search still runs, that is done when it has finished.
+    /// Goes to the hit after (or before) what is selected: by time within its rank until that has no more, then in the
+    /// next rank, around the ends. Without a selection it goes on from the last hit, and the first time from the edge of
+    /// the view in the chosen rank. While the search still runs, that is done when it has finished.
     pub(in crate::view) fn step_hit(&mut self, forward: bool, workspace: &Workspace) {
         if !self.search.open && !self.search.query.text.is_empty() {
             self.search.open = true;
@@ -94,20 +95,29 @@ impl ViewState {
             self.search.wanted = self.search_request().map(|_| forward);
             return;
         };
-        let Some(last) = hits.len().checked_sub(1) else { return };
-        let number = match (self.search.current, forward) {
-            (Some(at), true) => {
-                if at >= last {
-                    0
-                } else {
-                    at + 1
-                }
+        let number = match (self.current_hit(&hits), self.selected) {
+            (Some(number), _) => hits.beside(number, forward),
+            (None, Some(item)) => {
+                let start_ns = item.span(workspace).map_or(i64::MIN, |span| span.start_ns);
+                hits.from((Some(item), self.rank), start_ns, forward)
             }
-            (Some(at), false) => at.checked_sub(1).unwrap_or(last),
-            (None, true) => hits.first_from(self.viewport.start_ns as i64).unwrap_or(0),
-            (None, false) => last,
+            (None, None) => {
+                let seen = self.viewport.span();
+                hits.from((None, self.rank), if forward { seen.start_ns } else { seen.end_ns }, forward)
+            }
         };
-        self.show_hit(number, workspace);
+        if let Some(number) = number {
+            self.show_hit(number, workspace);
+        }
+    }
+
+    /// The hit that stepping goes on from: the one that is selected, else the last one when nothing is.
+    fn current_hit(&self, hits: &Hits) -> Option<usize> {
+        let current = self.search.current;
+        let Some(selected) = self.selected else { return current };
+        // Of a thread, the first thing it did is selected, which may be a hit of its own.
+        let is_current = |number: &usize| hits.hit(*number).and_then(|hit| hits.item(&hit)) == Some(selected);
+        current.filter(is_current).or_else(|| hits.number_of(selected))
     }
 
     /// Selects a hit, moves the view there and opens its lane. Where only the visible span counts, the view stays.

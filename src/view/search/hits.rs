@@ -1,5 +1,6 @@
 //! The answer to a query: hits by table, in order of time, asked by binary search.
 
+use super::order::Block;
 use super::place::Table;
 use super::{Place, Request};
 use crate::units::Span;
@@ -56,7 +57,7 @@ impl Group {
 
     /// The position at or after `from` of the first hit that starts at or after `at_ns`. Gallops, so that walking
     /// through columns costs the logarithm of each step.
-    fn starting_from(&self, table: &Table<'_>, from: usize, at_ns: i64) -> usize {
+    pub(super) fn starting_from(&self, table: &Table<'_>, from: usize, at_ns: i64) -> usize {
         let before = |at: usize| self.rows.get(at).is_some_and(|row| table.span(*row).start_ns < at_ns);
         let (mut low, mut step) = (from, 1);
         while before(low + step - 1) {
@@ -99,6 +100,8 @@ pub struct Hits {
     /// Number of hits before each group.
     before: Vec<usize>,
     by_place: HashMap<Place, usize>,
+    /// Blocks of the timeline from top to bottom, with the indices of their groups.
+    pub(super) blocks: Vec<(Block, Vec<usize>)>,
     len: usize,
 }
 
@@ -113,7 +116,16 @@ impl Hits {
             len += group.len();
         }
         let by_place = groups.iter().enumerate().map(|(at, group)| (group.place, at)).collect();
-        Self { request, docs, groups, before, by_place, len }
+        let mut blocks: Vec<(Block, Vec<usize>)> = Vec::new();
+        for (at, group) in groups.iter().enumerate() {
+            let Some(own) = Block::of(group.place, &docs) else { continue };
+            match blocks.iter_mut().find(|(block, _)| *block == own) {
+                Some((_, groups)) => groups.push(at),
+                None => blocks.push((own, vec![at])),
+            }
+        }
+        blocks.sort_by_key(|(block, _)| block.order(&docs));
+        Self { request, docs, groups, before, by_place, blocks, len }
     }
 
     /// Those of the hits that touch `span` (axis time); `None` when `cancelled` said so.
@@ -196,14 +208,6 @@ impl Hits {
         self.docs.get(hit.place.doc()).and_then(|doc| hit.place.name(doc, hit.row)).unwrap_or_default()
     }
 
-    /// The hit at or after `from_ns` (axis time) in the first group that has time; else the first of all.
-    pub fn first_from(&self, from_ns: i64) -> Option<usize> {
-        let (at, group) = self.groups.iter().enumerate().find(|(_, group)| group.place.has_time())?;
-        let (doc, table) = self.table(group.place)?;
-        let position = group.starting_from(&table, 0, from_ns.saturating_sub(doc.offset_ns));
-        Some(if position < group.len() { self.before(at) + position } else { self.before(at) })
-    }
-
     /// For each of `count` equal columns of `span` (axis time), whether any hit touches it; all lanes together.
     ///
     /// Cost: per group and column a binary search and at most a block of hits.
@@ -226,7 +230,12 @@ impl Hits {
         columns
     }
 
-    fn table(&self, place: Place) -> Option<(&Doc, Table<'_>)> {
+    /// The documents that were searched.
+    pub(super) fn docs(&self) -> &[Doc] {
+        &self.docs
+    }
+
+    pub(super) fn table(&self, place: Place) -> Option<(&Doc, Table<'_>)> {
         let doc = self.docs.get(place.doc())?;
         Some((doc, place.table(doc)?))
     }

@@ -6,6 +6,7 @@
 //!       -> Hits: groups of row numbers        find.rs      one pass over the tables, on a thread of its own
 //! Hits  -> hits within a span                 hits.rs      another pass, over the hits alone
 //!       -> list, counter, marks, columns      hits.rs      binary search
+//!       -> the hit after another              order.rs     binary search
 //! ```
 //! No thread is started here: the application runs [`Hits::find`] and hands the answer to [`ViewState::take_hits`].
 //!
@@ -16,12 +17,14 @@ mod find;
 mod hits;
 mod matcher;
 mod names;
+mod order;
 mod place;
 #[cfg(test)]
 mod tests;
 
 pub use hits::{Group, Hit, Hits};
 pub use matcher::QueryError;
+pub use order::{Block, Standing};
 pub use place::Place;
 
 use super::Panel;

@@ -166,33 +166,85 @@ fn answer(state: &mut ViewState, workspace: &Workspace) {
     state.take_hits(Arc::new(hits), workspace);
 }
 
+/// Hits with their numbers in the order they are gone through, the slow way; each file has one rank.
+fn way(hits: &Hits, workspace: &Workspace) -> Vec<(usize, Item)> {
+    let mut all: Vec<(usize, Item)> = items(hits).into_iter().enumerate().collect();
+    all.sort_by_key(|(number, item)| (item.doc(), item.span(workspace).unwrap().start_ns, *number));
+    all
+}
+
 #[test]
-fn stepping_goes_through_all_hits_and_around() {
+fn stepping_goes_through_a_rank_by_time_then_through_the_next_and_around() {
     let workspace = workspace();
     let mut state = searching(&workspace, "gemm");
-    let all = items(state.hits().unwrap());
-    for round in 0..=all.len() {
-        state.apply(&Command::NextHit, &workspace);
-        assert_eq!(state.selected, Some(all[round % all.len()]));
-        assert_eq!(state.search.current, Some(round % all.len()));
+    let all = way(state.hits().unwrap(), &workspace);
+    assert_eq!(all.len(), 14);
+    let go = |state: &mut ViewState, command: Command, at: usize| {
+        state.apply(&command, &workspace);
+        assert_eq!((state.search.current, state.selected), (Some(all[at].0), Some(all[at].1)));
+        let standing = state.hits().unwrap().standing(all[at].0).unwrap();
+        let rank = RankId { doc: at / 7, rank: 0 };
+        assert_eq!(standing, Standing { block: Block::Rank(rank), before: at % 7, of: 7, alone: false });
         let span = state.selected.unwrap().span(&workspace).unwrap();
         let view = state.viewport.span();
         assert!(view.start_ns <= span.start_ns && span.end_ns <= view.end_ns, "{span:?} in {view:?}");
+    };
+    for round in 0..=all.len() {
+        go(&mut state, Command::NextHit, round % all.len());
     }
-    state.apply(&Command::PreviousHit, &workspace);
-    assert_eq!(state.search.current, Some(all.len() - 1));
-    state.apply(&Command::Back, &workspace);
+    for at in (0..all.len()).rev() {
+        go(&mut state, Command::PreviousHit, at);
+    }
+    for _ in 0..=2 * all.len() {
+        state.apply(&Command::Back, &workspace);
+    }
     assert_eq!(state.viewport, ViewState::open(&workspace).viewport, "back to before the first hit");
 }
 
 #[test]
-fn a_hit_selected_on_the_timeline_is_where_stepping_goes_on() {
+fn stepping_goes_on_from_what_is_selected_and_else_begins_in_the_chosen_rank() {
     let workspace = workspace();
     let mut state = searching(&workspace, "gemm");
-    let all = items(state.hits().unwrap());
-    state.apply(&Command::Select(Some(all[4])), &workspace);
+    let all = way(state.hits().unwrap(), &workspace);
+    let start_ns = |at: usize| all[at].1.span(&workspace).unwrap().start_ns;
+    state.apply(&Command::Select(Some(all[4].1)), &workspace);
     state.apply(&Command::NextHit, &workspace);
-    assert_eq!(state.selected, Some(all[5]));
+    assert_eq!(state.selected, Some(all[5].1));
+    // Something that is no hit, in the second file.
+    let other = Item::Os(1, 1, 1);
+    let at_ns = other.span(&workspace).unwrap().start_ns;
+    let next = (7..14).find(|at| start_ns(*at) >= at_ns).unwrap();
+    for (command, wanted) in [(Command::NextHit, next), (Command::PreviousHit, next - 1)] {
+        state.apply(&Command::Select(Some(other)), &workspace);
+        state.apply(&command, &workspace);
+        assert_eq!(state.selected, Some(all[wanted].1));
+    }
+    // Nothing: the chosen rank, from the left edge of the view.
+    let mut state = searching(&workspace, "gemm");
+    state.apply(&Command::ChooseRank(RankId { doc: 1, rank: 0 }), &workspace);
+    state.apply(&Command::Show(Span::new(start_ns(8) + 1, start_ns(8) + 100_000)), &workspace);
+    state.apply(&Command::NextHit, &workspace);
+    assert_eq!(state.selected, Some(all[9].1));
+    state.apply(&Command::Select(None), &workspace);
+    state.apply(&Command::NextHit, &workspace);
+    assert_eq!(state.selected, Some(all[10].1), "what was cleared is gone on from");
+}
+
+#[test]
+fn a_rank_without_hits_is_passed_over_both_ways() {
+    let mut fixtures = [Fixture::new(), Fixture::new(), Fixture::new()];
+    for (at, fixture) in fixtures.iter_mut().enumerate() {
+        for start_ns in [100, 300] {
+            fixture.kernel(if at == 1 { "softmax" } else { "gemm" }, 7, start_ns, start_ns + 50);
+        }
+    }
+    let workspace = workspace_of(&mut fixtures);
+    for (command, wanted) in [(Command::NextHit, (2, 0)), (Command::PreviousHit, (0, 1))] {
+        let mut state = searching(&workspace, "gemm");
+        state.apply(&Command::Select(Some(Item::Op(RankId { doc: 1, rank: 0 }, 1))), &workspace);
+        state.apply(&command, &workspace);
+        assert_eq!(state.selected, Some(Item::Op(RankId { doc: wanted.0, rank: 0 }, wanted.1)));
+    }
 }
 
 #[test]
@@ -259,7 +311,7 @@ fn closing_keeps_the_text_and_goes_back_to_the_tab_before() {
     assert_eq!((state.panel, state.search.query.text.as_str()), (Panel::Overview, "gemm"));
     state.apply(&Command::NextHit, &workspace);
     answer(&mut state, &workspace);
-    assert_eq!((state.panel, state.search.current), (Panel::Overview, Some(0)), "F3 searches again");
+    assert_eq!((state.panel, state.selected), (Panel::Overview, Some(Item::Nvtx(0, 0, 1))), "F3 searches again");
 }
 
 /// Kernels and ranges at any times, with few names.
@@ -308,6 +360,23 @@ proptest! {
     }
 
     #[test]
+    fn the_way_equals_the_brute_force(job in any_job(), text in "[a-e_]{1,2}|nccl|of", at_ns in -50..2_600_i64) {
+        let hits = find(&job, &query(&text));
+        let all: Vec<usize> = way(&hits, &job).into_iter().map(|(number, _)| number).collect();
+        for (at, number) in all.iter().enumerate() {
+            prop_assert_eq!(hits.beside(*number, true), Some(all[(at + 1) % all.len()]));
+            prop_assert_eq!(hits.beside(*number, false), Some(all[(at + all.len() - 1) % all.len()]));
+            let standing = hits.standing(*number).unwrap();
+            prop_assert_eq!((standing.before, standing.of, standing.alone), (at, all.len(), true));
+        }
+        let start_ns = |number: &&usize| hits.span(&hits.hit(**number).unwrap()).unwrap().start_ns;
+        let next = all.iter().find(|number| start_ns(number) >= at_ns).or(all.first()).copied();
+        let last = all.iter().rev().find(|number| start_ns(number) < at_ns).or(all.last()).copied();
+        prop_assert_eq!(hits.from((None, Some(RANK)), at_ns, true), next);
+        prop_assert_eq!(hits.from((None, Some(RANK)), at_ns, false), last);
+    }
+
+    #[test]
     fn columns_equal_the_brute_force(job in any_job(), text in "gemm|nccl|of|Soft", from in -50..2_600_i64, len in 1..2_000_i64, count in 1..90_usize) {
         let hits = find(&job, &query(&text));
         let spans: Vec<Span> = items(&hits).iter().map(|item| item.span(&job).unwrap()).collect();
@@ -327,7 +396,8 @@ fn columns_of_nothing_are_none() {
     let workspace = workspace();
     let hits = find(&workspace, &query("nothing like it"));
     assert!(hits.is_empty() && hits.columns(Span::new(0, 100), 8) == vec![false; 8]);
-    assert!(hits.hit(0).is_none() && hits.first_from(0).is_none());
+    assert!(hits.hit(0).is_none() && hits.beside(0, true).is_none());
+    assert!(hits.from((None, None), 0, true).is_none() && hits.standing(0).is_none());
     let docs: Vec<Doc> = Vec::new();
     assert!(Hits::find(&query("x"), docs, &never).unwrap().unwrap().is_empty());
 }
