@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
         wrapped(ui, RichText::new(verdict_cost(verdict))).on_hover_text(margin_text(verdict));
         details(ui, cx, verdict);
         if !verdict.places.is_empty() {
-            places(ui, chosen, "Worst:", &verdict.places, out);
+            places(ui, chosen, "Longest at once:", &verdict.places, out);
         }
         ui.add_space(4.0);
         wrapped(ui, RichText::new(next_text(verdict)));
