@@ -24,10 +24,11 @@ const COLUMNS: [Column; 7] = [
     part(Part::Copy),
     part(Part::Idle),
     column(
-        "Kind",
-        52.0,
-        "Typical steps are within 20 % of the median. Warm-up: the first, when longer than 1.5 times the median. Cut: the \
-         capture starts or ends inside. Outlier: over 1.5 times the median.",
+        "Left out",
+        66.0,
+        "Why a step is not among the typical ones, which are within 20 % of the median. Warm-up: the first, when longer than \
+         1.5 times the median. Cut: the capture starts or ends inside. Outlier: over 1.5 times the median. Outside \
+         20 %: farther off than that, but no outlier.",
     ),
 ];
 
