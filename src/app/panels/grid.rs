@@ -4,6 +4,7 @@
 
 use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
 use crate::app::icons::{self, Icon};
+use crate::app::toast;
 use crate::format;
 use crate::units::Span;
 use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
@@ -65,24 +66,31 @@ pub struct Shown<'a> {
     pub copy: Option<&'a Copied>,
 }
 
-/// Tables of a panel as text, on their way to the clipboard.
+/// Tables of a panel as text with the number of their rows, on their way to the clipboard.
 #[derive(Debug, Default)]
-pub struct Copied(RefCell<String>);
+pub struct Copied(RefCell<(String, usize)>);
 
 impl Copied {
-    /// Adds a table below those that are there.
-    pub fn add(&self, table: &str) {
-        let mut text = self.0.borrow_mut();
+    /// Adds a table of so many rows below those that are there.
+    pub fn add(&self, table: &str, rows: usize) {
+        let (text, count) = &mut *self.0.borrow_mut();
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(table);
+        *count += rows;
     }
 
     /// Puts what was added on the clipboard.
     pub fn finish(self, ui: &Ui) {
-        ui.ctx().copy_text(self.0.into_inner());
+        let (text, rows) = self.0.into_inner();
+        toast::copy(ui.ctx(), text, rows_text(rows));
     }
+}
+
+/// "1 row".
+pub fn rows_text(rows: usize) -> String {
+    format::counted(rows as u64, "row", "rows")
 }
 
 impl Grid<'_> {
@@ -95,7 +103,7 @@ impl Grid<'_> {
         let first = pages(ui, sheet, all);
         let count = (all - first).min(PAGE);
         if let Some(copied) = shown.copy {
-            copied.add(&self.text(sheet, rows));
+            copied.add(&self.text(sheet, rows), all);
         }
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing.x = GAP_PT;
@@ -178,16 +186,16 @@ impl Grid<'_> {
 
     fn copy_menu(&self, ui: &mut Ui, at: usize, sheet: &Sheet, rows: &dyn Rows) {
         if ui.button("Copy row").clicked() {
-            ui.ctx().copy_text(tsv([cells_of(rows.row(at))]));
+            toast::copy(ui.ctx(), tsv([cells_of(rows.row(at))]), rows_text(1));
             ui.close();
         }
         if ui.button("Copy table").clicked() {
-            ui.ctx().copy_text(self.text(sheet, rows));
+            toast::copy(ui.ctx(), self.text(sheet, rows), rows_text(sheet.order().len()));
             ui.close();
         }
         let row = rows.row(at);
         if !row.full.is_empty() && ui.button("Copy name").clicked() {
-            ui.ctx().copy_text(row.full);
+            toast::copy(ui.ctx(), row.full, "the name");
             ui.close();
         }
     }
