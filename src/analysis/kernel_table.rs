@@ -23,8 +23,8 @@ pub enum NamedBy {
 pub struct KernelRow {
     /// The name that they share.
     pub name: NameId,
-    /// What tells them from the other rows: see [`kernel_labels`].
-    pub label: String,
+    /// What they are called: see [`kernel_labels`].
+    pub label: KernelLabel,
     /// Name of the longest of them.
     pub op_name: OpNameId,
     /// Full names among them.
@@ -159,7 +159,7 @@ impl KernelTable {
             if class.is_compute() {
                 table.compute_ns = table.compute_ns.saturating_add(sum.total);
             }
-            let (label, variants) = (String::new(), tally.names.len() as u32);
+            let (label, variants) = (KernelLabel::default(), tally.names.len() as u32);
             table.rows.push(KernelRow { name, label, op_name, variants, class, sum, streams: tally.streams, longest });
         }
         let of: Vec<(OpNameId, Class)> = table.rows.iter().map(|row| (row.op_name, row.class)).collect();
@@ -189,9 +189,19 @@ pub fn kernel_key(trace: &Trace, classes: &Classes, id: OpNameId, by: NamedBy) -
     (kernel_name(trace, id, by), classes.class(id, OpKind::Kernel))
 }
 
+/// What a row of kernels is called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelLabel {
+    /// Text, different for every row of a table.
+    pub text: String,
+    /// Letters that it shares with the label of another row, counted from the start: where room is scarce, what comes
+    /// behind them is worth showing.
+    pub shared: usize,
+}
+
 /// What rows of these kernels are called. The base name stands for a row; rows that share it add what tells them apart:
 /// the class, or, by full name, the part of it that differs (template arguments, shapes).
-pub fn kernel_labels(trace: &Trace, rows: &[(OpNameId, Class)], by: NamedBy) -> Vec<String> {
+pub fn kernel_labels(trace: &Trace, rows: &[(OpNameId, Class)], by: NamedBy) -> Vec<KernelLabel> {
     let mut same: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (at, (name, _)) in rows.iter().enumerate() {
         same.entry(trace.op_short_name(*name)).or_default().push(at);
@@ -209,7 +219,24 @@ pub fn kernel_labels(trace: &Trace, rows: &[(OpNameId, Class)], by: NamedBy) -> 
             }
         }
     }
-    labels
+    with_shared(labels)
+}
+
+/// Sorted, the label that shares most with another stands beside it.
+fn with_shared(labels: Vec<String>) -> Vec<KernelLabel> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by_key(|at| labels.get(*at));
+    let mut shared = vec![0; labels.len()];
+    for (at, next) in order.iter().zip(order.iter().skip(1)) {
+        let (Some(one), Some(other)) = (labels.get(*at), labels.get(*next)) else { continue };
+        let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        for at in [at, next] {
+            if let Some(most) = shared.get_mut(*at) {
+                *most = common.max(*most);
+            }
+        }
+    }
+    labels.into_iter().zip(shared).map(|(text, shared)| KernelLabel { text, shared }).collect()
 }
 
 /// What is left of names without the words that all begin with and all end with.

@@ -3,8 +3,8 @@
 //! Parts and causes cost a few binary searches; the rest one pass over what the rank recorded.
 
 use super::{
-    ApiCallSum, Attribution, Causes, Class, Classes, Collective, CollectiveSum, Coverage, KernelKey, KernelSum,
-    Launches, NamedBy, Partition, RangeSum, RankAnalysis, kernel_key, kernel_labels,
+    ApiCallSum, Attribution, Causes, Class, Classes, Collective, CollectiveSum, Coverage, KernelKey, KernelLabel,
+    KernelSum, Launches, NamedBy, Partition, RangeSum, RankAnalysis, kernel_key, kernel_labels,
 };
 use crate::trace::{OpKind, OpNameId, Trace};
 use crate::units::{Span, share};
@@ -31,7 +31,7 @@ pub struct NamedSum {
     /// Name of the one with the most time inside.
     pub name: OpNameId,
     /// What the row is called.
-    pub label: String,
+    pub label: KernelLabel,
     /// What they do.
     pub class: Class,
     /// Full names among them.
@@ -123,7 +123,7 @@ impl SpanSums {
 impl NamedSum {
     fn new(name: OpNameId, classes: &Classes, longest: u32) -> Self {
         let (sum, class) = (KernelSum::default(), classes.class(name, OpKind::Kernel));
-        Self { name, label: String::new(), class, variants: 1, sum, longest, longest_ns: -1 }
+        Self { name, label: KernelLabel::default(), class, variants: 1, sum, longest, longest_ns: -1 }
     }
 
     fn join(&mut self, other: &Self) {
@@ -216,11 +216,12 @@ mod tests {
         let sums = SpanSums::of(&trace, 0, &classes, &numbers, numbers.span);
         for by in [NamedBy::Base, NamedBy::Full] {
             let table = super::super::KernelTable::of(&trace, 0, &classes, by, None);
-            let rows: Vec<_> = table.rows.iter().map(|row| (row.label.as_str(), row.sum.total, row.longest)).collect();
-            let own = sums.kernels_by(by).iter().map(|row| (row.label.as_str(), row.sum.total_ns, row.longest));
+            let rows: Vec<_> =
+                table.rows.iter().map(|row| (row.label.text.as_str(), row.sum.total, row.longest)).collect();
+            let own = sums.kernels_by(by).iter().map(|row| (row.label.text.as_str(), row.sum.total_ns, row.longest));
             assert_eq!(own.collect::<Vec<_>>(), rows, "{by:?}");
         }
-        let labels = |by| sums.kernels_by(by).iter().map(|row| row.label.as_str()).collect::<Vec<_>>();
+        let labels = |by| sums.kernels_by(by).iter().map(|row| row.label.text.as_str()).collect::<Vec<_>>();
         assert_eq!(labels(NamedBy::Base), ["vectorized", "gemm"]);
         assert_eq!(labels(NamedBy::Full), ["vectorized [8]", "gemm", "vectorized [4]"]);
         let row = &sums.by_base[0];

@@ -1,6 +1,6 @@
 //! Which rank the panels speak about: named once above them, and chosen there when several are open.
 
-use super::cx::Cx;
+use super::cx::{Chosen, Cx};
 use super::facts::rank_text;
 use super::state::file_name;
 use crate::view::{Command, Panel};
@@ -24,7 +24,7 @@ pub const fn is_about_a_rank(panel: Panel) -> bool {
 /// Names the chosen rank and its GPU; with several ranks it is a list to choose from. Draws nothing without ranks.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else { return };
-    let own = rank_text(&chosen.doc.trace, chosen.rank);
+    let own = device_text(&chosen);
     if cx.workspace.ranks().count() < 2 {
         ui.add(Label::new(RichText::new(own).small().weak()).truncate());
         ui.add_space(4.0);
@@ -44,4 +44,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         shown.response.labelled_by(label.id);
     });
     ui.add_space(8.0);
+}
+
+/// The rank with its GPU: its model when the file tells it, and its number.
+fn device_text(chosen: &Chosen<'_>) -> String {
+    format!("{}, device {}", rank_text(&chosen.doc.trace, chosen.rank), chosen.rank.device)
 }

@@ -8,7 +8,9 @@ use crate::report::{
 use crate::timeline::color::Palette;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{Color32, CornerRadius, Frame, Label, Margin, Rect, Response, RichText, Sense, Ui, pos2, vec2};
+use egui::{
+    Color32, CornerRadius, Frame, Label, Margin, Rect, Response, RichText, Sense, TextWrapMode, Ui, pos2, vec2,
+};
 
 /// Colour of an area: that of what it looks like on the timeline.
 pub fn color(area: Area, palette: &Palette) -> Color32 {
@@ -93,6 +95,8 @@ pub fn wrapped(ui: &mut Ui, text: RichText) -> Response {
 /// Links to places; a click shows and selects the place.
 pub fn places(ui: &mut Ui, chosen: &Chosen<'_>, name: &str, places: &[Place], out: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
+        // A place that does not fit stands in the next line as a whole.
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         ui.label(RichText::new(name).weak());
         for place in places {
             let link = ui.link(place_text(place, &chosen.doc.trace, chosen.numbers.steps.as_ref()));

@@ -94,7 +94,7 @@ pub fn selection_sums(
     let work = work.map(|(what, sum)| vec![what.to_owned(), count(sum.count), time(sum.total_ns)]);
     let kernels = sums.kernels_by(by).iter().map(|sum| {
         let part = format::percent(share(sum.sum.total_ns, span.parts.span_ns));
-        vec![name(&sum.label), time(sum.sum.total_ns), part, count(sum.sum.count)]
+        vec![name(&sum.label.text), time(sum.sum.total_ns), part, count(sum.sum.count)]
     });
     let collectives = sums
         .collectives

@@ -262,21 +262,31 @@ fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
             ui.painter().rect_filled(rect, 2.0, color);
         }
         let fitting = (ui.available_width() / LETTER_PT) as usize;
-        let name = if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting) };
+        let name =
+            if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting, row.shared) };
         ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
     });
 }
 
 /// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.
-fn elided(name: &str, most: usize) -> Cow<'_, str> {
+/// One that first differs from another in the middle, after `shared` letters, keeps what comes there in place of its end.
+fn elided(name: &str, most: usize, shared: usize) -> Cow<'_, str> {
     let letters = name.chars().count();
     if letters <= most || most < 8 {
         return Cow::Borrowed(name);
     }
     let (head, tail) = (most.div_ceil(2) - 1, most / 2);
-    let start: String = name.chars().take(head).collect();
-    let end: String = name.chars().skip(letters - tail).collect();
-    Cow::Owned(format!("{start}…{end}"))
+    let hidden = head..letters - tail;
+    let (head, from, tail) = if hidden.contains(&shared) {
+        let head = most / 4;
+        // The letter before it tells where it is.
+        (head, shared.saturating_sub(1).max(head), most - head - 2)
+    } else {
+        (head, letters - tail, tail)
+    };
+    let part = |from: usize, count: usize| name.chars().skip(from).take(count).collect::<String>();
+    let cut = if from + tail < letters { "…" } else { "" };
+    Cow::Owned(format!("{}…{}{cut}", part(0, head), part(from, tail)))
 }
 
 /// Which way the rows are sorted, when it is by this column.
@@ -368,8 +378,20 @@ mod tests {
 
     #[test]
     fn long_names_lose_their_middle() {
-        assert_eq!(elided("ampere_gemm_128x64_nt", 12), "amper…64_nt".replace("64_nt", "x64_nt"));
-        assert_eq!((elided("short", 12), elided("anything long", 3)), ("short".into(), "anything long".into()));
+        assert_eq!(elided("ampere_gemm_128x64_nt", 12, 0), "amper…64_nt".replace("64_nt", "x64_nt"));
+        assert_eq!((elided("short", 12, 0), elided("anything long", 3, 0)), ("short".into(), "anything long".into()));
+    }
+
+    #[test]
+    fn names_that_differ_in_the_middle_only_keep_what_differs() {
+        let names = ["nvjet_tst_192x192_64x3_2x1_bias_TNN", "nvjet_tst_128x256_64x3_2x1_bias_TNN"];
+        let short = names.map(|name| elided(name, 18, 10).into_owned());
+        assert_eq!(short, ["nvje…_192x192_64x…", "nvje…_128x256_64x…"]);
+        assert_eq!(
+            elided("nvjet_tst_192x192_64x3_2x1_bias_TNN", 18, 30),
+            "nvjet_ts…_bias_TNN",
+            "they differ at the end"
+        );
     }
 
     #[test]

@@ -247,7 +247,7 @@ impl Table<'_> {
 
     fn name(&self, at: usize) -> String {
         match self.table.rows.get(at) {
-            Some(row) => format::one_line(&row.label, 200),
+            Some(row) => format::one_line(&row.label.text, 200),
             None => self.line(at).map_or_else(String::new, |line| line.class.text()),
         }
     }
@@ -290,6 +290,7 @@ impl Rows for Table<'_> {
             full: self.full(at).to_owned(),
             swatch: Some(self.cx.palette.ink(Ink::of(line.class))),
             selected: self.is_selected(at),
+            shared: self.table.rows.get(at).map_or(0, |row| row.label.shared),
             name,
             cells,
             note,

@@ -220,7 +220,8 @@ fn show_table(
         let swatch = kernel.map(|sum| cx.palette.ink(Ink::of(sum.class)));
         // The report's order is the one that matters here, and its texts do not sort as numbers.
         let cells = cells.map(|text| Cell::maybe(text, None)).collect();
-        Row { name, cells, action, full, note, swatch, ..Row::default() }
+        let shared = kernel.map_or(0, |sum| sum.label.shared);
+        Row { name, cells, action, full, note, swatch, shared, ..Row::default() }
     };
     let grid = Grid { id, name, columns, tall: false, name_pt: NAME_PT };
     let token = {
