@@ -126,6 +126,17 @@ impl Class {
     pub const fn is_communication(self) -> bool {
         matches!(self, Self::Communication(_))
     }
+
+    /// Text for tables: of compute the family alone.
+    pub fn text(self) -> String {
+        match self {
+            Self::Compute(family) => family.text().to_owned(),
+            Self::Communication(kind) => format!("communication, {}", kind.text()),
+            Self::Fused(kind) => format!("fused, {}", kind.text()),
+            Self::Copy => "copy".to_owned(),
+            Self::Graph => "graph".to_owned(),
+        }
+    }
 }
 
 /// The class of every operation name of a trace.

@@ -264,7 +264,8 @@ fn gaps(ranks: &[(&Trace, &RankAnalysis)]) -> GuideCheck {
         let typical = rank.steps.as_ref().map(|steps| steps.typical.mean).unwrap_or(rank.whole);
         share(typical.idle_ns, typical.span_ns)
     };
-    let largest = ranks.iter().filter_map(|(_, rank)| idle(rank)).max_by(f64::total_cmp);
+    let known = ranks.iter().filter(|(_, rank)| !rank.diagnosis.doubt.is_some_and(Limit::spoils_parts));
+    let largest = known.filter_map(|(_, rank)| idle(rank)).max_by(f64::total_cmp);
     let state = if ranks.is_empty() { GuideState::NotApplicable } else { GuideState::Yours };
     GuideCheck { item: GuideItem::Gaps, state, fact: GuideFact::Share(largest) }
 }

@@ -23,6 +23,8 @@ pub enum NamedBy {
 pub struct KernelRow {
     /// The name that they share.
     pub name: NameId,
+    /// What they are called: see [`kernel_labels`].
+    pub label: KernelLabel,
     /// Name of the longest of them.
     pub op_name: OpNameId,
     /// Full names among them.
@@ -72,7 +74,7 @@ pub struct KernelTable {
 struct Tally {
     lengths_ns: Vec<i64>,
     streams: Vec<u16>,
-    longest: Option<(i64, u32)>,
+    longest: Option<(i64, u32, OpNameId)>,
     names: Vec<OpNameId>,
 }
 
@@ -82,8 +84,8 @@ impl Tally {
         if let Err(at) = self.streams.binary_search(&stream) {
             self.streams.insert(at, stream);
         }
-        if self.longest.is_none_or(|(longest_ns, _)| len_ns > longest_ns) {
-            self.longest = Some((len_ns, op));
+        if self.longest.is_none_or(|(longest_ns, ..)| len_ns > longest_ns) {
+            self.longest = Some((len_ns, op, name));
         }
         // Names are numbered in the order of a table of names, so new ones seldom come out of order.
         if let Err(at) = self.names.binary_search(&name) {
@@ -96,7 +98,7 @@ impl Tally {
         self.streams.extend(&other.streams);
         self.streams.sort_unstable();
         self.streams.dedup();
-        let first = |(len_ns, op): (i64, u32)| (len_ns, Reverse(op));
+        let first = |(len_ns, op, _): (i64, u32, OpNameId)| (len_ns, Reverse(op));
         self.longest = self.longest.into_iter().chain(other.longest).max_by_key(|longest| first(*longest));
     }
 }
@@ -106,10 +108,10 @@ impl KernelTable {
     /// them. A kernel that overlaps counts whole, as in every summary table.
     pub fn of(trace: &Trace, rank: usize, classes: &Classes, by: NamedBy, windows: Option<&[Span]>) -> Self {
         let Some(ops) = trace.ranks.get(rank).map(|rank| &rank.ops) else { return Self::default() };
-        let mut places: FxHashMap<(NameId, Class), usize> = FxHashMap::default();
+        let mut places: FxHashMap<KernelKey, usize> = FxHashMap::default();
         // A name has one place, so that looking it up costs nothing for all kernels but its first.
         let mut place_of: Vec<Option<usize>> = vec![None; trace.op_names.len()];
-        let mut tallies: Vec<((NameId, Class), Tally)> = Vec::new();
+        let mut tallies: Vec<(KernelKey, Tally)> = Vec::new();
         let mut begun = 0;
         for op in (0..ops.len()).filter(|op| ops.kind[*op] == OpKind::Kernel) {
             let span = ops.span(op);
@@ -125,7 +127,7 @@ impl KernelTable {
             let id = ops.name[op];
             let Some(place) = place_of.get_mut(id.0 as usize) else { continue };
             let at = *place.get_or_insert_with(|| {
-                let key = (kernel_name(trace, id, by), classes.class(id, OpKind::Kernel));
+                let key = kernel_key(trace, classes, id, by);
                 *places.entry(key).or_insert_with(|| {
                     tallies.push((key, Tally::default()));
                     tallies.len() - 1
@@ -138,7 +140,7 @@ impl KernelTable {
         Self::from_tallies(trace, by, tallies)
     }
 
-    fn from_tallies(trace: &Trace, by: NamedBy, tallies: Vec<((NameId, Class), Tally)>) -> Self {
+    fn from_tallies(trace: &Trace, by: NamedBy, tallies: Vec<(KernelKey, Tally)>) -> Self {
         let mut table = Self { by, ..Self::default() };
         let mut classes: Vec<(Class, u32, Tally)> = Vec::new();
         for ((name, class), mut tally) in tallies {
@@ -150,14 +152,19 @@ impl KernelTable {
                 *rows += 1;
                 all.join(&tally);
             }
-            let (Some(sum), Some((_, longest))) = (Summary::of(&mut tally.lengths_ns), tally.longest) else { continue };
+            let (Some(sum), Some((_, longest, op_name))) = (Summary::of(&mut tally.lengths_ns), tally.longest) else {
+                continue;
+            };
             table.total_ns = table.total_ns.saturating_add(sum.total);
             if class.is_compute() {
                 table.compute_ns = table.compute_ns.saturating_add(sum.total);
             }
-            let op_name = tally.names.first().copied().unwrap_or(OpNameId(0));
-            let variants = tally.names.len() as u32;
-            table.rows.push(KernelRow { name, op_name, variants, class, sum, streams: tally.streams, longest });
+            let (label, variants) = (KernelLabel::default(), tally.names.len() as u32);
+            table.rows.push(KernelRow { name, label, op_name, variants, class, sum, streams: tally.streams, longest });
+        }
+        let of: Vec<(OpNameId, Class)> = table.rows.iter().map(|row| (row.op_name, row.class)).collect();
+        for (row, label) in table.rows.iter_mut().zip(kernel_labels(trace, &of, by)) {
+            row.label = label;
         }
         let order = |sum: &Summary| (Reverse(sum.total), Reverse(sum.count));
         table.rows.sort_by(|a, b| {
@@ -165,13 +172,88 @@ impl KernelTable {
             order(&a.sum).cmp(&order(&b.sum)).then_with(names)
         });
         let group = |(class, rows, mut all): (Class, u32, Tally)| {
-            let (sum, (_, longest)) = (Summary::of(&mut all.lengths_ns)?, all.longest?);
+            let (sum, (_, longest, _)) = (Summary::of(&mut all.lengths_ns)?, all.longest?);
             Some(KernelGroup { class, rows, sum, streams: all.streams, longest })
         };
         table.groups = classes.into_iter().filter_map(group).collect();
         table.groups.sort_by_key(|group| (order(&group.sum), group.class));
         table
     }
+}
+
+/// What kernels of one row share: their name and what they do.
+pub type KernelKey = (NameId, Class);
+
+/// The row that kernels of the name `id` are counted in, wherever kernels are listed by name.
+pub fn kernel_key(trace: &Trace, classes: &Classes, id: OpNameId, by: NamedBy) -> KernelKey {
+    (kernel_name(trace, id, by), classes.class(id, OpKind::Kernel))
+}
+
+/// What a row of kernels is called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelLabel {
+    /// Text, different for every row of a table.
+    pub text: String,
+    /// Letters that it shares with the label of another row, counted from the start: where room is scarce, what comes
+    /// behind them is worth showing.
+    pub shared: usize,
+}
+
+/// What rows of these kernels are called. The base name stands for a row; rows that share it add what tells them apart:
+/// the class, or, by full name, the part of it that differs (template arguments, shapes).
+pub fn kernel_labels(trace: &Trace, rows: &[(OpNameId, Class)], by: NamedBy) -> Vec<KernelLabel> {
+    let mut same: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (at, (name, _)) in rows.iter().enumerate() {
+        same.entry(trace.op_short_name(*name)).or_default().push(at);
+    }
+    let mut labels: Vec<String> = rows.iter().map(|(name, _)| trace.op_short_name(*name).to_owned()).collect();
+    for rows_of_name in same.values().filter(|rows| rows.len() > 1) {
+        let members = || rows_of_name.iter().filter_map(|at| rows.get(*at));
+        let apart: Vec<String> = match by {
+            NamedBy::Base => members().map(|(_, class)| class.text()).collect(),
+            NamedBy::Full => differing(&members().map(|(name, _)| trace.op_full_name(*name)).collect::<Vec<_>>()),
+        };
+        for (at, apart) in rows_of_name.iter().zip(apart).filter(|(_, apart)| !apart.is_empty()) {
+            if let Some(label) = labels.get_mut(*at) {
+                label.push_str(&format!(" [{apart}]"));
+            }
+        }
+    }
+    with_shared(labels)
+}
+
+/// Sorted, the label that shares most with another stands beside it.
+fn with_shared(labels: Vec<String>) -> Vec<KernelLabel> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by_key(|at| labels.get(*at));
+    let mut shared = vec![0; labels.len()];
+    for (at, next) in order.iter().zip(order.iter().skip(1)) {
+        let (Some(one), Some(other)) = (labels.get(*at), labels.get(*next)) else { continue };
+        let common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        for at in [at, next] {
+            if let Some(most) = shared.get_mut(*at) {
+                *most = common.max(*most);
+            }
+        }
+    }
+    labels.into_iter().zip(shared).map(|(text, shared)| KernelLabel { text, shared }).collect()
+}
+
+/// What is left of names without the words that all begin with and all end with.
+fn differing(names: &[&str]) -> Vec<String> {
+    let words = |name: &&str| name.split_inclusive(['<', '>', '(', ')', ',']).map(str::to_owned).collect::<Vec<_>>();
+    let mut left: Vec<Vec<String>> = names.iter().map(words).collect();
+    for _ in 0..2 {
+        // First from the start, then from the end.
+        left.iter_mut().for_each(|words| words.reverse());
+        while let Some(shared) = left.first().and_then(|words| words.last()).cloned()
+            && left.iter().all(|words| words.last() == Some(&shared))
+        {
+            left.iter_mut().for_each(|words| drop(words.pop()));
+        }
+    }
+    let text = |words: Vec<String>| words.concat().trim_matches([' ', ',']).to_owned();
+    left.into_iter().map(text).collect()
 }
 
 /// The name that a kernel is listed under.

@@ -53,7 +53,9 @@ pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
-pub use kernel_table::{KernelGroup, KernelRow, KernelTable, NamedBy, kernel_name};
+pub use kernel_table::{
+    KernelGroup, KernelKey, KernelLabel, KernelRow, KernelTable, NamedBy, kernel_key, kernel_labels, kernel_name,
+};
 pub use kernels::{KernelSum, KernelSums};
 pub use launch::{
     ApiCallSum, HistogramBin, LaunchPoint, LaunchSums, Launches, ShortKernels, SlowCalls, SmallKernel, Spread,

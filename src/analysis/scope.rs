@@ -96,10 +96,10 @@ impl Scope {
         i64::try_from(self.windows.len()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// True when `at_ns` lies in one of the windows.
-    pub fn contains(&self, at_ns: i64) -> bool {
+    /// The window that `at_ns` lies in.
+    pub fn window_at(&self, at_ns: i64) -> Option<&Window> {
         let begun = self.windows.partition_point(|window| window.span.start_ns <= at_ns);
-        begun.checked_sub(1).and_then(|at| self.windows.get(at)).is_some_and(|window| window.span.contains(at_ns))
+        begun.checked_sub(1).and_then(|at| self.windows.get(at)).filter(|window| window.span.contains(at_ns))
     }
 
     /// A sum over all windows as the mean of one.

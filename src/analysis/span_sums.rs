@@ -3,8 +3,8 @@
 //! Parts and causes cost a few binary searches; the rest one pass over what the rank recorded.
 
 use super::{
-    ApiCallSum, Attribution, Causes, Class, Classes, Collective, CollectiveSum, Coverage, KernelSum, Launches,
-    Partition, RangeSum, RankAnalysis,
+    ApiCallSum, Attribution, Causes, Class, Classes, Collective, CollectiveSum, Coverage, KernelKey, KernelLabel,
+    KernelSum, Launches, NamedBy, Partition, RangeSum, RankAnalysis, kernel_key, kernel_labels,
 };
 use crate::trace::{OpKind, OpNameId, Trace};
 use crate::units::{Span, share};
@@ -25,11 +25,17 @@ pub struct SpanParts {
     pub busy: Option<f64>,
 }
 
-/// Operations of one name that share time with a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Kernels of one row that share time with a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedSum {
-    /// Their name.
+    /// Name of the one with the most time inside.
     pub name: OpNameId,
+    /// What the row is called.
+    pub label: KernelLabel,
+    /// What they do.
+    pub class: Class,
+    /// Full names among them.
+    pub variants: u32,
     /// How many, and their time inside the window, added up.
     pub sum: KernelSum,
     /// The one with the most time inside.
@@ -45,8 +51,10 @@ pub struct SpanSums {
     pub kernels: KernelSum,
     /// Copies and fills.
     pub copies: KernelSum,
-    /// Kernels by name, the most time first.
-    pub by_name: Vec<NamedSum>,
+    /// Kernels by base name, in the rows of [`super::KernelTable`], the most time first.
+    pub by_base: Vec<NamedSum>,
+    /// The same by full name.
+    pub by_full: Vec<NamedSum>,
     /// Communication kernels by kind.
     pub collectives: Vec<(Collective, CollectiveSum)>,
     /// Nodes of the tree of NVTX ranges that were open or ran anything, the most GPU time first.
@@ -83,25 +91,65 @@ impl SpanSums {
                 OpKind::Graph => continue,
             }
             let name = ops.name[op];
-            let empty = NamedSum { name, sum: KernelSum::default(), longest: op as u32, longest_ns: -1 };
-            let sum = by_name.entry(name).or_insert(empty);
+            let sum = by_name.entry(name).or_insert_with(|| NamedSum::new(name, classes, op as u32));
             sum.sum.add(inside.len_ns());
             if inside.len_ns() > sum.longest_ns {
                 (sum.longest, sum.longest_ns) = (op as u32, inside.len_ns());
             }
-            if let Class::Communication(kind) = classes.class(name, OpKind::Kernel) {
+            if let Class::Communication(kind) = sum.class {
                 let sum = by_kind.entry(kind).or_default();
                 sum.count += 1;
                 sum.total_ns = sum.total_ns.saturating_add(inside.len_ns());
                 sum.exposed_ns = sum.exposed_ns.saturating_add(numbers.exposed.within(inside));
             }
         }
-        sums.by_name = by_name.into_values().collect();
-        sums.by_name.sort_unstable_by_key(|sum| (Reverse(sum.sum.total_ns), sum.name));
+        let names: Vec<NamedSum> = by_name.into_values().collect();
+        sums.by_base = rows(trace, classes, &names, NamedBy::Base);
+        sums.by_full = rows(trace, classes, &names, NamedBy::Full);
         sums.collectives = by_kind.into_iter().collect();
         sums.ranges = ranges(trace, numbers, window);
         sums
     }
+
+    /// Kernels by name, the most time first.
+    pub fn kernels_by(&self, by: NamedBy) -> &[NamedSum] {
+        match by {
+            NamedBy::Base => &self.by_base,
+            NamedBy::Full => &self.by_full,
+        }
+    }
+}
+
+impl NamedSum {
+    fn new(name: OpNameId, classes: &Classes, longest: u32) -> Self {
+        let (sum, class) = (KernelSum::default(), classes.class(name, OpKind::Kernel));
+        Self { name, label: KernelLabel::default(), class, variants: 1, sum, longest, longest_ns: -1 }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.variants += other.variants;
+        self.sum.count += other.sum.count;
+        self.sum.total_ns = self.sum.total_ns.saturating_add(other.sum.total_ns);
+        if (other.longest_ns, Reverse(other.longest)) > (self.longest_ns, Reverse(self.longest)) {
+            (self.name, self.longest, self.longest_ns) = (other.name, other.longest, other.longest_ns);
+        }
+    }
+}
+
+/// Kernels by name in the rows and with the labels of the table of kernels.
+fn rows(trace: &Trace, classes: &Classes, names: &[NamedSum], by: NamedBy) -> Vec<NamedSum> {
+    let mut joined: FxHashMap<KernelKey, NamedSum> = FxHashMap::default();
+    for sum in names {
+        let known = joined.entry(kernel_key(trace, classes, sum.name, by));
+        known.and_modify(|row| row.join(sum)).or_insert_with(|| sum.clone());
+    }
+    let mut rows: Vec<NamedSum> = joined.into_values().collect();
+    rows.sort_unstable_by_key(|row| (Reverse(row.sum.total_ns), row.name));
+    let of: Vec<(OpNameId, Class)> = rows.iter().map(|row| (row.name, row.class)).collect();
+    for (row, label) in rows.iter_mut().zip(kernel_labels(trace, &of, by)) {
+        row.label = label;
+    }
+    rows
 }
 
 fn ranges(trace: &Trace, numbers: &RankAnalysis, window: Span) -> Vec<(u32, RangeSum)> {
@@ -143,7 +191,7 @@ mod tests {
         let parts = numbers.span_parts(numbers.span);
         assert_eq!((parts.parts, parts.causes.total_ns()), (numbers.whole, numbers.whole.idle_ns));
         let top = top_kernel(&trace, 0, &classes).unwrap();
-        assert_eq!(sums.by_name.first().map(|sum| (sum.name, sum.sum)), Some(top));
+        assert_eq!(sums.by_full.first().map(|sum| (sum.name, sum.sum)), Some(top));
         let known = &numbers.communication.by_kind;
         let kinds: Vec<_> = known.iter().map(|(kind, sums)| (*kind, CollectiveSum::of(sums))).collect();
         assert_eq!(sums.collectives, kinds);
@@ -153,6 +201,31 @@ mod tests {
         let calls = Launches::api_calls_in(&trace, 0, Span::new(0, 1_000));
         assert_eq!(SpanSums::of(&trace, 0, &classes, &numbers, Span::new(0, 1_000)).calls, calls);
         assert_eq!(SpanSums::of(&trace, 7, &classes, &numbers, numbers.span), SpanSums::default());
+    }
+
+    #[test]
+    fn kernels_stand_in_the_rows_of_the_table_of_kernels_and_are_told_apart() {
+        let (four, eight) = ("void at::vectorized<4, Add<float>>(int)", "void at::vectorized<8, Add<float>>(int)");
+        let mut fixture = Fixture::new();
+        for (at, names) in [("vectorized", four), ("gemm", "gemm"), ("vectorized", eight)].into_iter().enumerate() {
+            let start_ns = at as i64 * 100;
+            fixture.kernel_named(names, 7, start_ns, start_ns + 40 + at as i64);
+        }
+        let trace = fixture.build();
+        let (classes, numbers) = numbers(&trace);
+        let sums = SpanSums::of(&trace, 0, &classes, &numbers, numbers.span);
+        for by in [NamedBy::Base, NamedBy::Full] {
+            let table = super::super::KernelTable::of(&trace, 0, &classes, by, None);
+            let rows: Vec<_> =
+                table.rows.iter().map(|row| (row.label.text.as_str(), row.sum.total, row.longest)).collect();
+            let own = sums.kernels_by(by).iter().map(|row| (row.label.text.as_str(), row.sum.total_ns, row.longest));
+            assert_eq!(own.collect::<Vec<_>>(), rows, "{by:?}");
+        }
+        let labels = |by| sums.kernels_by(by).iter().map(|row| row.label.text.as_str()).collect::<Vec<_>>();
+        assert_eq!(labels(NamedBy::Base), ["vectorized", "gemm"]);
+        assert_eq!(labels(NamedBy::Full), ["vectorized [8]", "gemm", "vectorized [4]"]);
+        let row = &sums.by_base[0];
+        assert_eq!((row.variants, trace.op_full_name(row.name)), (2, eight), "the name is that of the longest");
     }
 
     proptest! {
@@ -174,7 +247,7 @@ mod tests {
             for (at, name) in names.iter().enumerate() {
                 let own = ops.iter().filter(|(n, ..)| *n == at).filter_map(|(_, at, len)| Span::new(*at, at + len).intersect(window));
                 let expected = own.fold(KernelSum::default(), |mut sum, span| { sum.add(span.len_ns()); sum });
-                let found = sums.by_name.iter().find(|sum| trace.op_full_name(sum.name) == *name);
+                let found = sums.by_full.iter().find(|sum| trace.op_full_name(sum.name) == *name);
                 prop_assert_eq!(found.map_or_else(KernelSum::default, |sum| sum.sum), expected);
             }
             let exposed = |ns: i64| {

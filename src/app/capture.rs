@@ -4,6 +4,7 @@ use super::cx::{Cx, pair};
 use super::facts::rank_text;
 use super::icons::{self, Icon};
 use super::state::file_name;
+use super::toast;
 use crate::analysis::{Analysis, Limit};
 use crate::format;
 use crate::trace::{Source, Trace};
@@ -164,9 +165,9 @@ pub fn warning_count(cx: &Cx<'_>) -> u64 {
     cx.workspace.docs.iter().map(|doc| doc.trace.warnings.len() as u64).sum()
 }
 
-/// A button that copies `text` and says so in its name.
-pub fn copy_button(ui: &mut Ui, name: &str, text: &str) {
+/// A button that copies `text`, which holds `what`.
+pub fn copy_button(ui: &mut Ui, name: &str, text: &str, what: &str) {
     if ui.add(Button::new(name)).clicked() {
-        ui.ctx().copy_text(text.to_owned());
+        toast::copy(ui.ctx(), text.to_owned(), what);
     }
 }

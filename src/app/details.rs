@@ -5,6 +5,7 @@ use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::{Fetcher, Fields};
 use super::same_name;
+use super::toast;
 use crate::format;
 use crate::timeline;
 use crate::trace::{Field, Quantity};
@@ -138,8 +139,8 @@ fn buttons(ui: &mut Ui, facts: &Facts, out: &mut Vec<Command>) {
     if ui.button("Zoom to it").on_hover_text("Show it with some room around it (F)").clicked() {
         out.push(Command::ShowSelection);
     }
-    copy_button(ui, "Copy all", &facts.as_text());
-    copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title));
+    copy_button(ui, "Copy all", &facts.as_text(), "the details");
+    copy_button(ui, "Copy name", facts.full_name.as_ref().unwrap_or(&facts.title), "the name");
 }
 
 /// Characters of a value that are shown; "Copy row" has them all.
@@ -182,6 +183,6 @@ fn fields_table(ui: &mut Ui, fields: &[Field]) {
     ui.add_space(4.0);
     if ui.add(Button::new("Copy row")).on_hover_text("All fields of the row, one a line").clicked() {
         let text: String = fields.iter().map(|field| format!("{}\t{}\n", field.name, field.value)).collect();
-        ui.ctx().copy_text(text);
+        toast::copy(ui.ctx(), text, format::counted(fields.len() as u64, "field", "fields"));
     }
 }

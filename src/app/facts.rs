@@ -353,7 +353,7 @@ const fn step_note(step: &Step) -> &'static str {
         Some(StepEdge::Cut) => "cut: the capture starts or ends inside it",
         Some(StepEdge::Outlier) => "outlier: longer than 1.5 times the median",
         None if step.typical => "typical: counts for the typical step",
-        None => "not typical: more than 20 % off the median",
+        None => "outside 20 %: more than that off the median",
     }
 }
 

@@ -9,11 +9,11 @@ use super::search_bar::{self, SearchBar};
 use super::settings::Dock;
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, replaced, status, toast, toolbar, welcome};
+use super::{capture, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
-use egui::{Button, CentralPanel, ComboBox, Frame, Margin, RichText, ScrollArea, Ui, UiBuilder, vec2};
+use egui::{Button, CentralPanel, ComboBox, Frame, Id, Margin, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 /// What panels keep between frames.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Caches {
     pub typed: String,
     /// What lay over the window in the last frame.
     overlay: Option<Overlay>,
+    /// The list of lanes was open in the last frame.
+    lane_list: bool,
     /// The list of commands.
     pub commands: CommandList,
     /// The search bar's.
@@ -46,6 +48,7 @@ impl Caches {
             // What was found holds on to the documents.
             self.panels.search = panels::search::SearchCache::default();
         }
+        self.lane_list &= state.view.lanes.list;
         if self.overlay != state.overlay {
             self.overlay.clone_from(&state.overlay);
             if let Some(Overlay::Path { start, .. }) = &state.overlay {
@@ -82,6 +85,9 @@ const MAP_FROM_PT: f32 = 240.0;
 /// Smallest and default height of the details panel, in points.
 const DETAILS_PT: (f32, f32) = (72.0, 264.0);
 
+/// The field of the list of lanes.
+const LANE_FILTER: &str = "lane filter";
+
 /// Draws the whole window and pushes what the user asks for.
 pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
     caches.follow(state);
@@ -106,6 +112,10 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         });
     } else {
         document(ui, &cx, caches, out);
+        // Who opens the list of lanes is about to type the name of one.
+        if state.view.lanes.list && !std::mem::replace(&mut caches.lane_list, true) {
+            ui.ctx().memory_mut(|memory| memory.request_focus(Id::unique(LANE_FILTER)));
+        }
         if state.jobs.is_busy() {
             loading::corner(ui, &state.jobs, out);
         }
@@ -231,6 +241,9 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 
 /// Draws the panel below the tabs. Where there is little room, all of it scrolls: what stands above a table leaves it no room.
 fn content(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
+    if rank_choice::is_about_a_rank(cx.view.panel) {
+        rank_choice::show(ui, cx, out);
+    }
     if ui.available_height() >= LEAST_PT {
         return whole(ui, cx, table, caches, out);
     }

@@ -1,11 +1,11 @@
 //! The table of shortcuts as egui keys, and as text for menus and the help window.
 
 use crate::view::shortcuts::{self, Chord, SHORTCUTS, Shortcut};
-use crate::view::{Command, ViewState, Workspace};
+use crate::view::{Command, LaneCommand, ViewState, Workspace};
 use egui::{Context, Event, Key, Modifiers};
 
 /// The commands of the keys pressed in this frame. While a text field has the focus, plain keys are text, and only
-/// chords with Ctrl (Cmd on a Mac) and function keys count.
+/// chords with Ctrl (Cmd on a Mac) and function keys count, and the key that closes the list of lanes: its field has the focus.
 pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Command> {
     let typing = ctx.text_edit_focused();
     let keys: Vec<(Key, Modifiers)> = ctx.input(|input| {
@@ -16,12 +16,13 @@ pub fn pressed(ctx: &Context, view: &ViewState, workspace: &Workspace) -> Vec<Co
         input.events.iter().filter_map(pressed).collect()
     });
     let mut commands = Vec::new();
-    for (key, modifiers) in
-        keys.into_iter().filter(|(key, modifiers)| !typing || modifiers.command || is_function(*key))
-    {
+    for (key, modifiers) in keys {
         let hit = |shortcut: &&Shortcut| shortcut.chords.iter().any(|chord| matches(*chord, key, modifiers));
-        if let Some(shortcut) = SHORTCUTS.iter().find(hit) {
-            commands.extend((shortcut.commands)(view, workspace));
+        let Some(shortcut) = SHORTCUTS.iter().find(hit) else { continue };
+        let meant = (shortcut.commands)(view, workspace);
+        let closes_list = view.lanes.list && meant == [Command::Lane(LaneCommand::ToggleList)];
+        if !typing || modifiers.command || is_function(key) || closes_list {
+            commands.extend(meant);
         }
     }
     commands

@@ -185,7 +185,7 @@ pub const PANELS: [(Panel, &str); 14] = [
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),
-    (Panel::Bookmarks, "Notes"),
+    (Panel::Bookmarks, "Bookmarks"),
     (Panel::Search, "Search"),
 ];
 

@@ -35,6 +35,7 @@ mod palette;
 pub mod panels;
 mod parts;
 pub mod picture;
+mod rank_choice;
 mod recipe;
 mod replaced;
 mod run;

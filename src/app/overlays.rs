@@ -4,6 +4,7 @@ use super::cx::pair;
 use super::icon;
 use super::recipe::{self, Recipe};
 use super::state::{AppState, Notice, Overlay, PathQuestion};
+use super::toast;
 use crate::format;
 use crate::view::Command;
 use crate::view::shortcuts::{Group, IN_FIELDS, SHORTCUTS};
@@ -64,7 +65,7 @@ fn message(ui: &mut Ui, notice: &Notice, others: usize, out: &mut Vec<Command>) 
             out.push(Command::Dismiss);
         }
         if ui.button("Copy message").clicked() {
-            ui.ctx().copy_text(format!("{}\n{}", notice.title, notice.message));
+            toast::copy(ui.ctx(), format!("{}\n{}", notice.title, notice.message), "the message");
         }
         if others > 0 {
             let text = format::counted(others as u64, "more message", "more messages");

@@ -2,14 +2,13 @@
 
 use super::causes;
 use super::cx::{Chosen, Cx};
-use super::facts::rank_text;
 use super::parts::{bar, explain, swatch};
 use super::{step_chart, step_stack, verdict};
 use crate::analysis::{Causes, Part, Partition};
 use crate::format;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{Align, ComboBox, Layout, RichText, Ui};
+use egui::{Align, Layout, RichText, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Draws the tab.
@@ -18,8 +17,6 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         no_ranks(ui, cx);
         return;
     };
-    choose_rank(ui, cx, &chosen, out);
-    ui.add_space(8.0);
     verdict::show(ui, cx, &chosen, out);
     ui.add_space(12.0);
     partition(ui, cx, &chosen, out);
@@ -61,26 +58,6 @@ fn utilisation(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         if ui.link(link).clicked() {
             out.push(Command::ShowPanel(Panel::Mfu));
         }
-    });
-}
-
-fn choose_rank(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command>) {
-    ui.horizontal(|ui| {
-        let label = ui.label(RichText::new("Rank").weak());
-        let box_ = ComboBox::from_id_salt("rank")
-            .selected_text(rank_text(&chosen.doc.trace, chosen.rank))
-            .width(ui.available_width())
-            .truncate()
-            .show_ui(ui, |ui| {
-                for (id, doc, rank) in cx.workspace.ranks() {
-                    let file = super::state::file_name(&doc.trace.source.path);
-                    let text = format!("{}  ·  {file}", rank_text(&doc.trace, rank));
-                    if ui.selectable_label(id == chosen.id, text).clicked() {
-                        out.push(Command::ChooseRank(id));
-                    }
-                }
-            });
-        box_.response.labelled_by(label.id);
     });
 }
 

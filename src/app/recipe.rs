@@ -3,6 +3,7 @@
 
 use super::capture::copy_button;
 use super::theme;
+use crate::format;
 use crate::record::{Framework, Launcher, Question, Range, Recording, Request, split_words};
 use egui::{
     CollapsingHeader, ComboBox, DragValue, FontId, Frame, Id, Label, Margin, RichText, ScrollArea, TextEdit, Ui,
@@ -185,7 +186,7 @@ fn after(ui: &mut Ui, recording: &Recording) {
 fn head(ui: &mut Ui, title: &str, copy: &str, text: &str) {
     ui.horizontal_wrapped(|ui| {
         ui.strong(title);
-        copy_button(ui, copy, text);
+        copy_button(ui, copy, text, &format::counted(text.lines().count() as u64, "line", "lines"));
     });
 }
 

@@ -80,7 +80,8 @@ fn histogram(ui: &mut Ui, cx: &Cx<'_>, stats: &NameStats, own_ns: i64) {
     });
     let bars: Vec<Bar> = bars.collect();
     let edges: Vec<String> = bins.iter().map(|bin| format::duration(bin.from_ns)).collect();
-    let response = still_plot::histogram(ui, palette, "durations of this name", (bars, edges), (axis, 3, HEIGHT_PT));
+    let response =
+        still_plot::histogram(ui, palette, ("durations of this name", "Duration"), (bars, edges), (axis, 3, HEIGHT_PT));
     let summary = format!(
         "Durations of this name: {} from {} to {}, the selected one {}",
         format::count(stats.count),

@@ -6,6 +6,7 @@ use super::cx::{Chosen, Cx};
 use super::still_plot::{YAxis, bound_to_bars, still_plot};
 use crate::analysis::{Step, StepEdge, Steps};
 use crate::format;
+use crate::report::edge_text;
 use crate::timeline::color::step_color;
 use crate::view::Command;
 use egui::{Label, RichText, Role, Stroke, Ui, WidgetInfo};
@@ -26,14 +27,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     };
     ui.horizontal(|ui| {
         ui.strong("Step time");
-        let outliers = steps.steps.iter().filter(|step| step.edge == Some(StepEdge::Outlier)).count();
         let (one, many) = if steps.estimated { ("estimated step", "estimated steps") } else { ("step", "steps") };
-        let text = format!(
-            "{}, median {}, {}",
+        let mut text = format!(
+            "{}, median {}",
             format::counted(steps.steps.len() as u64, one, many),
             format::duration(steps.typical.median_span_ns),
-            format::counted(outliers as u64, "outlier", "outliers"),
         );
+        if let Some(line) = left_out(steps) {
+            text.push_str(&line);
+        }
         let tip = if steps.estimated {
             "No range marks the steps: they were guessed from kernels that repeat."
         } else {
@@ -106,13 +108,30 @@ fn describe(step: &Step) -> String {
     }
 }
 
+/// Which steps are not among the typical ones, as they follow a list: "; left out: 1 warm-up, 2 outside 20 %".
+fn left_out(steps: &Steps) -> Option<String> {
+    let mut kinds: Vec<(&str, u64)> = Vec::new();
+    for kind in steps.steps.iter().map(kind).filter(|kind| !kind.is_empty()) {
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    let texts: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| match (*kind, *count) {
+            ("outlier", count) => format::counted(count, "outlier", "outliers"),
+            (kind, count) => format!("{} {kind}", format::count(count)),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("; left out: {}", texts.join(", ")))
+}
+
 /// What sets a step apart; empty for typical ones.
-pub fn kind(step: &Step) -> &'static str {
+pub const fn kind(step: &Step) -> &'static str {
     match step.edge {
-        Some(StepEdge::WarmUp) => "warm-up",
+        // By what, the tip of the column tells.
         Some(StepEdge::Cut) => "cut",
-        Some(StepEdge::Outlier) => "outlier",
-        None if step.typical => "",
-        None => "not typical",
+        edge => edge_text(edge, step.typical),
     }
 }

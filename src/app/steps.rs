@@ -24,10 +24,10 @@ const COLUMNS: [Column; 7] = [
     part(Part::Copy),
     part(Part::Idle),
     column(
-        "Kind",
+        "Left out",
         52.0,
-        "Typical steps are within 20 % of the median. Warm-up: the first, when longer than 1.5 times the median. Cut: the \
-         capture starts or ends inside. Outlier: over 1.5 times the median.",
+        "Why a step is not among the typical ones, which are within 20 % of the median. Outside: farther off than that. Outlier: \
+         over 1.5 times the median. Warm-up: the first, when that long. Cut: the capture starts or ends inside.",
     ),
 ];
 
@@ -89,6 +89,7 @@ fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Ro
             action: format!("Show {}", step.name),
             swatch: Some(step_color(step, cx.palette)),
             selected: current == Some(at),
+            ..Row::default()
         }
     };
     Placed::new(steps.steps.len(), row, |at| steps.steps.get(at).map(|step| step.window))
@@ -101,7 +102,8 @@ fn cells(step: &Step) -> Vec<Cell> {
         let share = part.share(&step.parts);
         Cell::maybe(format::percent(share), share)
     });
-    let kind = Cell::text(step_chart::kind(step).to_owned());
+    // The tip tells outside of what.
+    let kind = Cell::text(step_chart::kind(step).trim_end_matches(" 20 %").to_owned());
     std::iter::once(window).chain(shares).chain([kind]).collect()
 }
 

@@ -3,11 +3,14 @@
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::timeline::ruler;
-use egui::Ui;
+use egui::{RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, Plot, PlotBounds, PlotPoint, PlotResponse, PlotUi};
 
 /// Room for the labels of the y axis, in points.
 const AXIS_PT: f32 = 52.0;
+
+/// A bar stands around a whole number; its bin begins so much before that.
+const BEFORE: f64 = 0.5;
 
 /// The y axis of a plot.
 #[derive(Debug, Clone, Copy)]
@@ -56,21 +59,22 @@ pub fn bound_to_bars(plot: &mut PlotUi<'_>, bars: usize, axis: YAxis) {
     bound(plot, [-0.6, bars as f64 - 0.4], axis);
 }
 
-/// A bar for each bin, a few of them named by where they begin: the histogram of durations `name`. The result is what
-/// the plot answers, with the pointer's place on it.
+/// A bar for each bin of a logarithmic axis, a few edges between them named: the histogram of `what`, such as "Latency".
+/// `name` tells it from other plots. The result is what the plot answers, with the pointer's place on it.
 pub fn histogram(
     ui: &mut Ui,
     palette: &Palette,
-    name: &str,
+    (name, what): (&str, &str),
     (bars, edges): (Vec<Bar>, Vec<String>),
     (axis, labels, height_pt): (YAxis, usize, f32),
 ) -> PlotResponse<Option<PlotPoint>> {
     let count = edges.len();
     let every = count.div_ceil(labels).max(1);
-    let hints = AxisHints::new_x().formatter(move |mark, _| {
-        let at = mark.value.round();
+    let title = RichText::new(format!("{what}, logarithmic")).small();
+    let hints = AxisHints::new_x().label(title).formatter(move |mark, _| {
+        let at = (mark.value + BEFORE).round();
         // A label under the last bars would be cut by the edge of the panel.
-        let fits = at >= 0.0 && at + 2.0 < edges.len() as f64;
+        let fits = at >= 0.0 && at + 1.0 < edges.len() as f64;
         edges.get(at as usize).filter(|_| fits).cloned().unwrap_or_default()
     });
     still_plot(name, palette, axis, |value| format::count(value.round() as u64))
@@ -79,7 +83,7 @@ pub fn histogram(
         .custom_x_axes(vec![hints])
         .x_grid_spacer(move |_| {
             let marks = (every / 2..64).step_by(every);
-            marks.map(|at| GridMark { value: at as f64, step_size: every as f64 }).collect()
+            marks.map(|at| GridMark { value: at as f64 - BEFORE, step_size: every as f64 }).collect()
         })
         .show(ui, |plot| {
             bound_to_bars(plot, count, axis);

@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::icons::{self, Icon};
-use egui::{Align2, Area, Frame, Id, Label, Order, Role, Stroke, Ui, WidgetInfo, vec2};
+use egui::{Align2, Area, Context, Frame, Id, Label, Order, Role, Stroke, Ui, WidgetInfo, vec2};
 
 /// A short message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,21 @@ impl Message {
     pub fn refused(text: impl Into<String>) -> Self {
         Self { text: text.into(), good: false }
     }
+}
+
+/// Where a panel leaves what it copied, for the window to say so.
+const COPIED: &str = "copied";
+
+/// Puts `text` on the clipboard; the window will say that it holds `what`, as in "12 rows".
+pub fn copy(ctx: &Context, text: String, what: impl Into<String>) {
+    ctx.copy_text(text);
+    ctx.data_mut(|data| data.insert_temp::<String>(Id::unique(COPIED), what.into()));
+}
+
+/// What was copied since the last call.
+pub fn take_copied(ctx: &Context) -> Option<Message> {
+    let what = ctx.data_mut(|data| data.remove_temp::<String>(Id::unique(COPIED)));
+    what.map(|what| Message::done(format!("Copied {what}")))
 }
 
 /// Draws `message`; it lies over everything and takes no click.

@@ -8,7 +8,9 @@ use crate::report::{
 use crate::timeline::color::Palette;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{Color32, CornerRadius, Frame, Label, Margin, Rect, Response, RichText, Sense, Ui, pos2, vec2};
+use egui::{
+    Color32, CornerRadius, Frame, Label, Margin, Rect, Response, RichText, Sense, TextWrapMode, Ui, pos2, vec2,
+};
 
 /// Colour of an area: that of what it looks like on the timeline.
 pub fn color(area: Area, palette: &Palette) -> Color32 {
@@ -64,7 +66,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
         wrapped(ui, RichText::new(verdict_cost(verdict))).on_hover_text(margin_text(verdict));
         details(ui, cx, verdict);
         if !verdict.places.is_empty() {
-            places(ui, chosen, "Worst:", &verdict.places, out);
+            places(ui, chosen, "Longest at once:", &verdict.places, out);
         }
         ui.add_space(4.0);
         wrapped(ui, RichText::new(next_text(verdict)));
@@ -93,6 +95,8 @@ pub fn wrapped(ui: &mut Ui, text: RichText) -> Response {
 /// Links to places; a click shows and selects the place.
 pub fn places(ui: &mut Ui, chosen: &Chosen<'_>, name: &str, places: &[Place], out: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
+        // A place that does not fit stands in the next line as a whole.
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
         ui.label(RichText::new(name).weak());
         for place in places {
             let link = ui.link(place_text(place, &chosen.doc.trace, chosen.numbers.steps.as_ref()));

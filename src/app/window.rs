@@ -9,7 +9,7 @@ use super::replaced::{EVERY, Lookout};
 use super::settings::Settings;
 use super::state::{AppState, Effect, PathQuestion, file_name};
 use super::store::{Remembered, Store};
-use super::toast::Message;
+use super::toast::{self, Message};
 use super::{keys, theme};
 use crate::format;
 use crate::report::{Capture, Form, SaveError, check_target};
@@ -182,6 +182,10 @@ impl Window {
         self.follow_title(ui.ctx());
         for command in commands {
             self.apply(ui.ctx(), command);
+        }
+        if let Some(copied) = toast::take_copied(ui.ctx()) {
+            self.state.status = Some(copied);
+            ui.ctx().request_repaint();
         }
         self.follow_looks(ui.ctx());
         self.follow_size(ui.ctx());

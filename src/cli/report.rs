@@ -88,6 +88,7 @@ fn met(conditions: &[Condition], loaded: &[Loaded]) -> Result<Vec<String>, CliEr
     }
     // What is known to hold is told all the same.
     unknown.extend(met.into_iter().map(|met| format!("it holds: {met}")));
+    unknown.push("the report was not written: leave --fail-if out to get it".to_owned());
     Err(CliError::Usage(unknown.join("\n")))
 }
 

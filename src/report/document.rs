@@ -5,7 +5,6 @@ use super::text::step_note;
 use super::{ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition};
 use crate::format;
-use crate::units::share;
 
 /// A piece of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +117,8 @@ fn ranks(ranks: &[RankReport]) -> Grid {
             typical.map_or_else(|| format::UNKNOWN.to_owned(), |typical| format::count(typical.count)),
             format::duration_or_unknown(typical.map(|typical| typical.median_span_ns)),
         ];
-        cells.extend(Part::ALL.map(|part| format::percent(part.share(subject(rank)))));
+        let of = subject(rank);
+        cells.extend(Part::ALL.map(|part| rank.part_share(part.of(of), of)));
         cells
     };
     let mut head = vec!["Rank", "GPU", "Bound by", "Typical steps", "Median step"];
@@ -161,6 +161,7 @@ fn rank_blocks(rank: &RankReport, blocks: &mut Vec<Block>) {
     verdict(rank, blocks);
     blocks.push(Block::Heading(2, "Parts".to_owned()));
     blocks.push(Block::Table(parts(rank)));
+    blocks.extend(rank.doubt.map(|doubt| Block::Paragraph(format!("{}: {}", format::UNKNOWN, doubt.consequence()))));
     steps(rank, blocks);
     idle(rank, blocks);
     kernels(rank, blocks);
@@ -190,20 +191,12 @@ fn section(title: &str, inside: Vec<Block>, blocks: &mut Vec<Block>) {
 
 fn parts(rank: &RankReport) -> Grid {
     let typical = rank.typical_step.as_ref();
-    let columns = || std::iter::once(&rank.parts).chain(typical.map(|typical| &typical.mean));
-    let line = |text: &str, value: &dyn Fn(&Partition) -> i64| {
-        let cells =
-            |parts: &Partition| [format::duration(value(parts)), format::percent(share(value(parts), parts.span_ns))];
-        std::iter::once(text.to_owned()).chain(columns().flat_map(cells)).collect::<Vec<String>>()
-    };
-    let mut rows: Vec<Vec<String>> =
-        Part::ALL.map(|part| line(part.text(), &|parts: &Partition| part.of(parts))).to_vec();
-    rows.push(line("Sum", &|parts| parts.span_ns));
+    let columns: Vec<&Partition> = std::iter::once(&rank.parts).chain(typical.map(|typical| &typical.mean)).collect();
     let mut head = vec!["Part", "Whole span", "Share"];
     if typical.is_some() {
         head.extend([if rank.steps_estimated { "Estimated step" } else { "Typical step" }, "Share"]);
     }
-    Grid::new("Parts of the time", &head, &[], rows)
+    Grid::new("Parts of the time", &head, &[], rank.part_rows(&columns))
 }
 
 fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
@@ -219,7 +212,7 @@ fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
     };
     let row = |step: &StepReport| {
         let mut cells = vec![name(&step.name), format::duration(step.parts.span_ns)];
-        cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
+        cells.extend(Part::ALL.map(|part| rank.part_text(part.of(&step.parts))));
         cells.push(step_note(step));
         cells
     };
@@ -230,10 +223,14 @@ fn steps(rank: &RankReport, blocks: &mut Vec<Block>) {
 }
 
 fn idle(rank: &RankReport, blocks: &mut Vec<Block>) {
-    if rank.idle.idle_causes_ns.total_ns() == 0 {
+    if rank.idle.idle_causes_ns.total_ns() == 0 && rank.doubt.is_none() {
         return;
     }
     blocks.push(Block::Heading(2, "Idle time".to_owned()));
+    if rank.doubt.is_some() {
+        blocks.push(Block::Paragraph(super::idle::NOT_KNOWN.to_owned()));
+        return;
+    }
     let mut rows = rank.idle.rows();
     let mut head = rows.remove(0);
     head.iter_mut().filter(|name| name.is_empty()).for_each(|name| "Share".clone_into(name));

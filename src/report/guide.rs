@@ -124,7 +124,8 @@ fn reason(check: &GuideCheck) -> String {
         (GuideFact::Missing(ranks), _) => missing(ranks),
         (GuideFact::Share(share), _) => match share {
             Some(share) => format!("Up to {} of the time is idle.", format::percent(Some(*share))),
-            None => "No GPU work, so no gaps.".to_owned(),
+            None if check.state == GuideState::NotApplicable => "No GPU work, so no gaps.".to_owned(),
+            None => "The capture does not tell how much of the time is idle.".to_owned(),
         },
         (GuideFact::None, GuideItem::Settings) if done => "MFU can be told.".to_owned(),
         (GuideFact::None, GuideItem::Settings) => "Without them MFU is unknown.".to_owned(),

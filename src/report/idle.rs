@@ -2,7 +2,7 @@
 
 use super::gap::Gap;
 use super::table::{paragraph, table};
-use crate::analysis::{Cause, Causes, GapReport, GapSum, RankAnalysis};
+use crate::analysis::{Cause, Causes, GapReport, GapSum, Limit, RankAnalysis};
 use crate::format;
 use crate::trace::{Rank, Trace};
 use crate::units::share;
@@ -11,6 +11,10 @@ use serde::Serialize;
 /// Gaps listed, the longest first, and how many of them the text shows.
 const LISTED: usize = 20;
 const IN_TEXT: usize = 8;
+
+/// What stands in place of idle time when it is not known.
+pub(super) const NOT_KNOWN: &str =
+    "Idle time, its causes and its gaps: - (not known, for the reason given with the parts)";
 
 /// Idle time and its causes of one rank; its fields stand among the rank's own.
 #[derive(Debug, Serialize)]
@@ -28,6 +32,9 @@ pub struct IdleReport {
     /// The columns of the text: title, length of the window, its causes.
     #[serde(skip)]
     columns: Vec<(String, i64, Causes)>,
+    /// False when the capture puts all of it in doubt.
+    #[serde(skip)]
+    is_known: bool,
     /// True when typical steps own time outside of the rank's span.
     #[serde(skip)]
     steps_reach_out: bool,
@@ -53,6 +60,7 @@ impl IdleReport {
             gaps_shorter: idle.shorter(idle.listed_ns),
             gaps: reports.map(|report| Gap::of(trace, rank, numbers, &report)).collect(),
             columns,
+            is_known: !numbers.diagnosis.doubt.is_some_and(Limit::spoils_parts),
             steps_reach_out: numbers
                 .steps
                 .iter()
@@ -63,6 +71,9 @@ impl IdleReport {
 
     /// The section as text, indented under its rank; empty when there is nothing to say.
     pub(super) fn text(&self) -> String {
+        if !self.is_known {
+            return format!("\n{}", paragraph("  ", NOT_KNOWN));
+        }
         if self.idle_causes_ns.total_ns() == 0 {
             return String::new();
         }

@@ -8,12 +8,13 @@ use super::mfu::MfuReport;
 use super::ranges::RangesReport;
 use super::verdict::VerdictReport;
 use crate::analysis::{
-    Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Partition, RankAnalysis, Step, StepEdge,
-    Steps, top_kernel,
+    Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Part, Partition, RankAnalysis, Step,
+    StepEdge, Steps, top_kernel,
 };
 use crate::experiment::Experiment;
 use crate::format;
 use crate::trace::{Gpu, OpNameId, Rank, TableCount, Trace, Warning};
+use crate::units::share;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -119,6 +120,9 @@ pub struct RankReport {
     pub start_ns: i64,
     /// End of the last operation.
     pub end_ns: i64,
+    /// Why the parts of the time and the causes of idle time are not what ran; absent when they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Limit>,
     /// The five parts of that span.
     #[serde(flatten)]
     pub parts: Partition,
@@ -172,6 +176,30 @@ impl RankReport {
             format::counted(self.copies, "copy or fill", "copies and fills"),
             format::counted(self.graphs, "graph block", "graph blocks"),
         )
+    }
+
+    /// A part of the time; unknown when the capture puts it in doubt.
+    pub(super) fn part_text(&self, ns: i64) -> String {
+        format::duration_or_unknown(self.doubt.is_none().then_some(ns))
+    }
+
+    /// Its share of `parts`; unknown when the capture puts it in doubt.
+    pub(super) fn part_share(&self, ns: i64, parts: &Partition) -> String {
+        format::percent(share(ns, parts.span_ns).filter(|_| self.doubt.is_none()))
+    }
+
+    /// Part by column of `columns`, with its share of the column's window; the last row is the length of the windows.
+    pub(super) fn part_rows(&self, columns: &[&Partition]) -> Vec<Vec<String>> {
+        let part = |part: Part| {
+            let cells = columns.iter().map(|parts| (part.of(parts), parts));
+            let cells = cells.flat_map(|(ns, parts)| [self.part_text(ns), self.part_share(ns, parts)]);
+            std::iter::once(part.text().to_owned()).chain(cells).collect()
+        };
+        let whole = |parts: &&Partition| {
+            [format::duration(parts.span_ns), format::percent(share(parts.span_ns, parts.span_ns))]
+        };
+        let sum = std::iter::once("Sum".to_owned()).chain(columns.iter().flat_map(whole)).collect();
+        Part::ALL.map(part).into_iter().chain([sum]).collect()
     }
 }
 
@@ -325,6 +353,7 @@ impl RankReport {
             primary_stream: numbers.primary_stream.and_then(stream),
             start_ns: numbers.span.start_ns,
             end_ns: numbers.span.end_ns,
+            doubt: numbers.diagnosis.doubt.filter(|doubt| doubt.spoils_parts()),
             parts: numbers.whole,
             collectives: numbers
                 .communication

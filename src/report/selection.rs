@@ -1,7 +1,7 @@
 //! A selected span as tables: the same cells on the screen and as text to be pasted.
 
 use super::table::table;
-use crate::analysis::{Cause, Part, RankAnalysis, SpanParts, SpanSums};
+use crate::analysis::{Cause, NamedBy, Part, RankAnalysis, SpanParts, SpanSums};
 use crate::format;
 use crate::trace::Trace;
 use crate::units::share;
@@ -81,15 +81,20 @@ pub fn selection_parts(span: &SpanParts) -> Vec<SelectionTable> {
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// What ran in the span.
-pub fn selection_sums(trace: &Trace, numbers: &RankAnalysis, span: &SpanParts, sums: &SpanSums) -> Vec<SelectionTable> {
+/// What ran in the span, kernels named `by` base or full names.
+pub fn selection_sums(
+    trace: &Trace,
+    numbers: &RankAnalysis,
+    span: &SpanParts,
+    (sums, by): (&SpanSums, NamedBy),
+) -> Vec<SelectionTable> {
     let (time, count) = (format::duration, format::count);
     let name = |text: &str| format::one_line(text, 80);
     let work = [("kernels", sums.kernels), ("copies and fills", sums.copies)];
     let work = work.map(|(what, sum)| vec![what.to_owned(), count(sum.count), time(sum.total_ns)]);
-    let kernels = sums.by_name.iter().map(|sum| {
+    let kernels = sums.kernels_by(by).iter().map(|sum| {
         let part = format::percent(share(sum.sum.total_ns, span.parts.span_ns));
-        vec![name(trace.op_short_name(sum.name)), time(sum.sum.total_ns), part, count(sum.sum.count)]
+        vec![name(&sum.label.text), time(sum.sum.total_ns), part, count(sum.sum.count)]
     });
     let collectives = sums
         .collectives
@@ -164,7 +169,7 @@ mod tests {
         let parts = numbers.span_parts(window);
         let sums = SpanSums::of(&trace, 0, &analysis.classes, numbers, window);
         let mut tables = selection_parts(&parts);
-        tables.extend(selection_sums(&trace, numbers, &parts, &sums));
+        tables.extend(selection_sums(&trace, numbers, &parts, (&sums, NamedBy::Base)));
         let topics: Vec<Topic> = tables.iter().map(|table| table.topic).collect();
         assert_eq!(topics, [Topic::Parts, Topic::Causes, Topic::Work, Topic::Kernels, Topic::Ranges]);
         let text = selection_text("4.000 µs from 2 µs to 6 µs", &[("rank 0".to_owned(), tables.clone())]);

@@ -1,7 +1,7 @@
 //! The report as text for a terminal.
 
 use super::guide;
-use super::table::table;
+use super::table::{paragraph, table};
 use super::{Capture, ExportReport, RankReport, Report, StepReport};
 use crate::analysis::{KernelSum, Part, Partition, StepEdge};
 use crate::format;
@@ -124,16 +124,11 @@ fn parts_text(rank: &RankReport) -> String {
         let name = if rank.steps_estimated { "estimated step" } else { "typical step" };
         head.extend([format!("{name} (mean of {})", format::count(typical.count)), String::new()]);
     }
+    let columns: Vec<&Partition> = std::iter::once(&rank.parts).chain(typical.map(|t| &t.mean)).collect();
     let mut rows = vec![head];
-    let columns = || std::iter::once(&rank.parts).chain(typical.map(|t| &t.mean));
-    let line = |name: &str, value: &dyn Fn(&Partition) -> i64| {
-        let cells =
-            |parts: &Partition| [format::duration(value(parts)), format::percent(share(value(parts), parts.span_ns))];
-        std::iter::once(name.to_owned()).chain(columns().flat_map(cells)).collect::<Vec<String>>()
-    };
-    rows.extend(Part::ALL.map(|part| line(part.text(), &|parts| part.of(parts))));
-    rows.push(line("Sum", &|parts| parts.span_ns));
-    table("  ", &rows)
+    rows.extend(rank.part_rows(&columns));
+    let reason = rank.doubt.map(|doubt| paragraph("  ", &format!("{}: {}", format::UNKNOWN, doubt.consequence())));
+    format!("{}{}", table("  ", &rows), reason.unwrap_or_default())
 }
 
 fn steps_text(rank: &RankReport) -> String {
@@ -154,14 +149,14 @@ fn steps_text(rank: &RankReport) -> String {
     let mut head = row(&["", "window"]);
     head.extend(Part::ALL.map(|part| part.text().to_owned()));
     let mut rows = vec![head];
-    rows.extend(rank.steps.iter().map(step_row));
+    rows.extend(rank.steps.iter().map(|step| step_row(rank, step)));
     text.push_str(&table("  ", &rows));
     text
 }
 
-fn step_row(step: &StepReport) -> Vec<String> {
+fn step_row(rank: &RankReport, step: &StepReport) -> Vec<String> {
     let mut cells = vec![format::one_line(&step.name, 40), format::duration(step.parts.span_ns)];
-    cells.extend(Part::ALL.map(|part| format::duration(part.of(&step.parts))));
+    cells.extend(Part::ALL.map(|part| rank.part_text(part.of(&step.parts))));
     cells.push(step_note(step));
     cells
 }
@@ -184,13 +179,14 @@ pub fn empty_ranges_text(count: u64) -> String {
     }
 }
 
-const fn edge_text(edge: Option<StepEdge>, typical: bool) -> &'static str {
+/// What sets a step apart from the typical ones; empty for those.
+pub const fn edge_text(edge: Option<StepEdge>, typical: bool) -> &'static str {
     match (edge, typical) {
         (Some(StepEdge::WarmUp), _) => "warm-up",
         (Some(StepEdge::Cut), _) => "cut by the capture",
         (Some(StepEdge::Outlier), _) => "outlier",
         (None, true) => "",
-        (None, false) => "not typical",
+        (None, false) => "outside 20 %",
     }
 }
 

@@ -289,7 +289,7 @@ fn lines(trace: &Trace, diagnosis: &Diagnosis, steps: Option<&Steps>, mfu: Optio
     lines.extend(bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)));
     if !verdict.places.is_empty() {
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, trace, steps)).collect();
-        lines.push(format!("Worst: {}.", places.join(", ")));
+        lines.push(format!("Longest at once: {}.", places.join(", ")));
     }
     lines.push(format!("Next: {}", next_text(verdict)));
     lines.extend(waiting_text(verdict).map(str::to_owned));

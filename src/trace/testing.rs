@@ -44,6 +44,12 @@ impl Fixture {
         self.gpu_op(OpKind::Kernel, name, stream, start_ns, end_ns, None, None)
     }
 
+    /// A kernel on device 0 without a launch, whose full name says more than its base name.
+    pub fn kernel_named(&mut self, (short, full): (&str, &str), stream: i64, start_ns: i64, end_ns: i64) -> &mut Self {
+        let full = self.builder.names().intern(full);
+        self.op(OpKind::Kernel, (short, Some(full)), stream, Span::new(start_ns, end_ns), (None, None))
+    }
+
     /// A kernel on device 0 with its launch on thread `tid`, from `launch_ns` for 2 ns.
     pub fn launched(
         &mut self,
@@ -71,18 +77,29 @@ impl Fixture {
         correlation: Option<i64>,
         bytes: Option<u64>,
     ) -> &mut Self {
+        self.op(kind, (name, None), stream, Span { start_ns, end_ns }, (correlation, bytes))
+    }
+
+    fn op(
+        &mut self,
+        kind: OpKind,
+        (name, full): (&str, Option<NameId>),
+        stream: i64,
+        span: Span,
+        (correlation, bytes): (Option<i64>, Option<u64>),
+    ) -> &mut Self {
         let short = self.builder.names().intern(name);
         let row = self.row();
         self.builder.op(RawOp {
-            start_ns,
-            end_ns: Some(end_ns),
+            start_ns: span.start_ns,
+            end_ns: Some(span.end_ns),
             global_pid: PID,
             device: 0,
             stream,
             correlation,
             kind,
             short,
-            full: short,
+            full: full.unwrap_or(short),
             bytes,
             row,
         });

@@ -78,12 +78,13 @@ impl ViewState {
             Command::ToggleMarks => self.marks = !self.marks,
             Command::ToggleNvtx => self.nvtx = !self.nvtx,
             Command::SetAttribution(attribution) => self.attribution = *attribution,
-            Command::SetColoring(coloring) => {
-                // Colours other than the usual ones are explained; the legend can be closed again.
-                self.legend = *coloring != Coloring::Class;
-                self.coloring = *coloring;
+            Command::SetColoring(coloring) => self.set_coloring(*coloring),
+            // Not the coloring after the one on screen: of two presses in one frame both count.
+            Command::NextColoring => self.set_coloring(self.coloring.next()),
+            Command::ToggleLegend => {
+                self.legend = !self.legend;
+                self.legend_chosen = true;
             }
-            Command::ToggleLegend => self.legend = !self.legend,
             Command::SelectItsSpan => {
                 if let Some(span) = self.selected.and_then(|item| item.span(workspace)).filter(|span| !span.is_empty())
                 {
@@ -100,6 +101,7 @@ impl ViewState {
             Command::NoteBookmark(at, note) => self.note_bookmark(*at, note),
             Command::DeleteBookmark(at) => self.delete_bookmark(*at),
             Command::SetAxis(axis) => self.axis = *axis,
+            Command::NextAxis => self.axis = self.axis.next(),
             Command::ShowPanel(Panel::Search) | Command::OpenSearch => self.open_search(),
             Command::ShowPanel(panel) => {
                 if self.panel != Panel::Selection {
@@ -156,6 +158,14 @@ impl ViewState {
             | Command::Quit => return false,
         }
         true
+    }
+
+    /// Colours other than the usual ones are explained, unless the user has said whether they should be.
+    fn set_coloring(&mut self, coloring: Coloring) {
+        self.coloring = coloring;
+        if !self.legend_chosen {
+            self.legend = coloring != Coloring::Class;
+        }
     }
 
     pub(super) fn go(&mut self, to: Viewport, how: Move, workspace: &Workspace) {

@@ -43,6 +43,7 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         | Command::MoveSidePanel
         | Command::AddBookmark
         | Command::SetAxis(_)
+        | Command::NextAxis
         | Command::CloseAll => no_file,
         Command::Lane(lane) => no_file.or(lane_refused(lane, view)),
         Command::SelectNeighbour(..) | Command::SelectItsSpan | Command::CopyName | Command::CopyFacts => {

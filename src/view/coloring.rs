@@ -45,6 +45,12 @@ impl Coloring {
 #[cfg(test)]
 mod tests {
     use super::Coloring;
+    use crate::view::shortcuts::SHORTCUTS;
+    use crate::view::{Command, ViewState, Workspace};
+
+    fn apply(state: &mut ViewState, commands: &[Command], workspace: &Workspace) {
+        commands.iter().for_each(|command| assert!(state.apply(command, workspace)));
+    }
 
     #[test]
     fn going_on_comes_to_every_one_and_back() {
@@ -53,5 +59,31 @@ mod tests {
             seen.push(next);
         }
         assert_eq!(seen, Coloring::ALL);
+    }
+
+    #[test]
+    fn the_legend_comes_with_other_colours_until_the_user_says_whether_it_is_shown() {
+        let workspace = Workspace::default();
+        let mut state = ViewState::default();
+        apply(&mut state, &[Command::NextColoring], &workspace);
+        assert!(state.legend);
+        apply(&mut state, &[Command::ToggleLegend, Command::NextColoring], &workspace);
+        assert!(!state.legend, "hidden by the user");
+        apply(&mut state, &[Command::ToggleLegend, Command::SetColoring(Coloring::Class)], &workspace);
+        assert!(state.legend, "shown by the user");
+    }
+
+    #[test]
+    fn keys_that_go_on_to_the_next_count_as_often_as_they_are_pressed_in_a_frame() {
+        let workspace = Workspace::default();
+        let mut state = ViewState::default();
+        let (coloring, axis) = (state.coloring, state.axis);
+        let pressed = |key: &str| {
+            let shortcut = SHORTCUTS.iter().find(|s| s.chords.iter().any(|chord| chord.text() == key)).unwrap();
+            (shortcut.commands)(&ViewState::default(), &workspace)
+        };
+        let frame = [pressed("C"), pressed("C"), pressed("T"), pressed("T")].concat();
+        apply(&mut state, &frame, &workspace);
+        assert_eq!((state.coloring, state.axis), (coloring.next().next(), axis.next().next()));
     }
 }

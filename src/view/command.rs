@@ -79,8 +79,12 @@ pub enum Command {
     DeleteBookmark(usize),
     /// Chooses from when time is counted.
     SetAxis(Axis),
+    /// Goes on to the next way of counting time.
+    NextAxis,
     /// Chooses what the colours of GPU operations stand for.
     SetColoring(Coloring),
+    /// Goes on to the next thing that colours stand for.
+    NextColoring,
     /// Shows or hides what the colours mean.
     ToggleLegend,
     /// Chooses a side panel tab.

@@ -299,7 +299,7 @@ pub const SHORTCUTS: &[Shortcut] = &[
         chords: &[key("T")],
         group: Group::Show,
         help: "Time since the capture's start, since the step, or wall clock",
-        commands: |s, _| vec![Command::SetAxis(s.axis.next())],
+        commands: |_, _| vec![Command::NextAxis],
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
@@ -330,7 +330,7 @@ pub const SHORTCUTS: &[Shortcut] = &[
         chords: &[key("C")],
         group: Group::Show,
         help: "Colour by class, family, name, stream, range",
-        commands: |s, _| vec![Command::SetColoring(s.coloring.next())],
+        commands: |_, _| vec![Command::NextColoring],
     },
     Shortcut {
         chords: &[key("L")],

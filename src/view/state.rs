@@ -208,6 +208,8 @@ pub struct ViewState {
     pub coloring: Coloring,
     /// Show what the colours mean below the lanes.
     pub legend: bool,
+    /// The user showed or hid the legend: it no longer comes and goes with the colours.
+    pub legend_chosen: bool,
     /// Colours.
     pub theme: Theme,
     /// Side panel tab.

@@ -1,6 +1,7 @@
 //! Rules on communication and on the pipeline bubble.
 
 use super::{Case, Finding, Rule, Value};
+use crate::analysis::places::Worst;
 use crate::analysis::{Area, Collective};
 use crate::units::share;
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ fn exposed(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// Messages of one kind, communicator and size (by powers of two).
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct SizeClass {
     /// Bytes per nanosecond of the fastest: the one that waited least.
     best: f64,
@@ -48,6 +49,8 @@ struct SizeClass {
     /// Kernels in the scope, and their exposed time.
     count: u64,
     exposed_ns: i64,
+    /// The most exposed of them.
+    worst: Worst,
 }
 
 /// Large messages that reach far less than smaller ones of the same kind did: the link can do better.
@@ -60,12 +63,14 @@ fn low_bandwidth(case: &Case<'_>) -> Option<Finding> {
         let class = classes.entry((kind, message.communicator, message.bytes.ilog2())).or_default();
         class.best = class.best.max(message.bytes as f64 / span.len_ns() as f64);
         class.largest_bytes = class.largest_bytes.max(message.bytes);
-        if case.scope.contains(span.start_ns) {
+        if let Some(window) = case.scope.window_at(span.start_ns) {
+            let exposed_ns = case.numbers.exposed.within(span);
             class.count += 1;
-            class.exposed_ns = class.exposed_ns.saturating_add(case.numbers.exposed.within(span));
+            class.exposed_ns = class.exposed_ns.saturating_add(exposed_ns);
+            class.worst.add(window.step, span, exposed_ns);
         }
     }
-    let mut worst: Option<(i64, SizeClass, f64, Collective)> = None;
+    let mut worst: Option<(i64, &SizeClass, f64, Collective)> = None;
     let (mut of, mut reached) = (None, 0.0_f64);
     for ((kind, communicator, _), class) in &classes {
         if of != Some((*kind, *communicator)) {
@@ -75,7 +80,7 @@ fn low_bandwidth(case: &Case<'_>) -> Option<Finding> {
         if is_large && class.count > 0 && class.best < reached * case.limits.bandwidth_low {
             let gain_ns = (class.exposed_ns as f64 * (1.0 - class.best / reached)) as i64;
             if worst.is_none_or(|(most, ..)| gain_ns > most) {
-                worst = Some((gain_ns, *class, reached, *kind));
+                worst = Some((gain_ns, class, reached, *kind));
             }
         }
         reached = reached.max(class.best);
@@ -92,7 +97,7 @@ fn low_bandwidth(case: &Case<'_>) -> Option<Finding> {
         .with("such messages reach (size over time)", Value::GbPerS(class.best))
         .with("smaller ones reach", Value::GbPerS(reached))
         .with("large messages per step", Value::Count(case.scope.mean_count(class.count)));
-    Some(finding.at(case.places_of(Area::Communication)))
+    Some(finding.at(class.worst.places()))
 }
 
 fn on_compute_stream(case: &Case<'_>) -> Option<Finding> {
@@ -107,7 +112,7 @@ fn on_compute_stream(case: &Case<'_>) -> Option<Finding> {
         .with_known("stream", stream.map(Value::Count))
         .with("collectives there per step", Value::Count(case.scope.mean_count(comm.on_compute_stream.count)))
         .with("their time per step", Value::Ns(on_stream_ns));
-    Some(finding.at(case.places_of(Area::Communication)))
+    Some(finding.at(comm.worst_on_compute_stream.places()))
 }
 
 fn sync_after_comm(case: &Case<'_>) -> Option<Finding> {
@@ -135,7 +140,7 @@ fn tiny_collectives(case: &Case<'_>) -> Option<Finding> {
         case.finding(Rule::TinyCollectives, case.scope.mean_ns(comm.tiny_exposed_ns))
             .with("tiny collectives per step", Value::Count(per_step))
             .with("their mean length", Value::Ns(mean_ns))
-            .at(case.places_of(Area::Communication)),
+            .at(comm.worst_tiny.places()),
     )
 }
 
@@ -187,5 +192,5 @@ fn undeclared_pipeline(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let finding = case.finding(Rule::UndeclaredPipeline, 0).with("exposed point-to-point time", Value::Ns(mean_ns));
-    Some(finding.at(case.places_of(Area::Communication)))
+    Some(finding.at(case.work.comm.worst_send_recv.places()))
 }

@@ -25,9 +25,13 @@ pub(super) struct CommWork {
     /// Tiny collectives.
     pub tiny: KernelSum,
     pub tiny_exposed_ns: i64,
+    pub worst_tiny: Worst,
     /// On the stream of the compute kernels.
     pub on_compute_stream: KernelSum,
     pub on_compute_stream_exposed_ns: i64,
+    pub worst_on_compute_stream: Worst,
+    /// The most exposed of those between two ranks.
+    pub worst_send_recv: Worst,
     /// The most exposed collective of each window, summed, and the worst of them.
     pub tail_ns: i64,
     pub tails: Worst,
@@ -149,7 +153,7 @@ impl Pass<'_> {
             };
             match class {
                 Class::Communication(kind) => {
-                    let exposed_ns = self.communication(op, span, kind);
+                    let exposed_ns = self.communication(op, span, kind, window.step);
                     if exposed_ns > tail_ns {
                         (tail_ns, tail) = (exposed_ns, Some(span));
                     }
@@ -181,7 +185,7 @@ impl Pass<'_> {
     }
 
     /// Counts a collective; gives its exposed time.
-    fn communication(&mut self, op: usize, span: Span, kind: Collective) -> i64 {
+    fn communication(&mut self, op: usize, span: Span, kind: Collective, step: Option<usize>) -> i64 {
         let exposed_ns = self.numbers.exposed.within(span);
         let comm = &mut self.work.comm;
         comm.kernels.add(span.len_ns());
@@ -190,10 +194,15 @@ impl Pass<'_> {
         if span.len_ns() < self.limits.tiny_collective_ns {
             comm.tiny.add(span.len_ns());
             comm.tiny_exposed_ns = comm.tiny_exposed_ns.saturating_add(exposed_ns);
+            comm.worst_tiny.add(step, span, exposed_ns);
         }
         if self.primary == Some(self.rank.ops.stream[op]) {
             comm.on_compute_stream.add(span.len_ns());
             comm.on_compute_stream_exposed_ns = comm.on_compute_stream_exposed_ns.saturating_add(exposed_ns);
+            comm.worst_on_compute_stream.add(step, span, exposed_ns);
+        }
+        if kind == Collective::SendRecv {
+            comm.worst_send_recv.add(step, span, exposed_ns);
         }
         exposed_ns
     }

@@ -1,4 +1,4 @@
-//! The bookmarks of the open files: go there, write a note, forget.
+//! The bookmarks of the open files: go there, write the note of one, forget.
 
 use super::grid::remark;
 use crate::app::cx::Cx;
@@ -22,7 +22,7 @@ pub struct BookmarksCache {
 /// Draws the panel.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut BookmarksCache, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        ui.strong("Bookmarks and notes");
+        ui.strong("Bookmarks");
         let tip = "Mark what is selected, else what is on screen (Ctrl+B, Cmd+B on a Mac)";
         if ui.button("Add").on_hover_text(tip).clicked() {
             out.push(Command::AddBookmark);

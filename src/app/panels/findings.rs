@@ -52,7 +52,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut FindingsCache, out: &mut Vec<C
         if let Some(copied) = filter_bar(ui, &mut cache.filter, "findings", placed, true) {
             let basis = verdict.map(|verdict| verdict.basis);
             let lines = wanted(cx, &chosen, cache).map(|finding| as_line(finding, basis));
-            copied.add(&tsv(std::iter::once(HEADS.map(Cow::Borrowed).to_vec()).chain(lines)));
+            let rows = wanted(cx, &chosen, cache).count();
+            copied.add(&tsv(std::iter::once(HEADS.map(Cow::Borrowed).to_vec()).chain(lines)), rows);
             copied.finish(ui);
         }
         if wanted(cx, &chosen, cache).next().is_none() {

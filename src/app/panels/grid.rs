@@ -4,6 +4,7 @@
 
 use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
 use crate::app::icons::{self, Icon};
+use crate::app::toast;
 use crate::format;
 use crate::units::Span;
 use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
@@ -65,24 +66,31 @@ pub struct Shown<'a> {
     pub copy: Option<&'a Copied>,
 }
 
-/// Tables of a panel as text, on their way to the clipboard.
+/// Tables of a panel as text with the number of their rows, on their way to the clipboard.
 #[derive(Debug, Default)]
-pub struct Copied(RefCell<String>);
+pub struct Copied(RefCell<(String, usize)>);
 
 impl Copied {
-    /// Adds a table below those that are there.
-    pub fn add(&self, table: &str) {
-        let mut text = self.0.borrow_mut();
+    /// Adds a table of so many rows below those that are there.
+    pub fn add(&self, table: &str, rows: usize) {
+        let (text, count) = &mut *self.0.borrow_mut();
         if !text.is_empty() {
             text.push('\n');
         }
         text.push_str(table);
+        *count += rows;
     }
 
     /// Puts what was added on the clipboard.
     pub fn finish(self, ui: &Ui) {
-        ui.ctx().copy_text(self.0.into_inner());
+        let (text, rows) = self.0.into_inner();
+        toast::copy(ui.ctx(), text, rows_text(rows));
     }
+}
+
+/// "1 row".
+pub fn rows_text(rows: usize) -> String {
+    format::counted(rows as u64, "row", "rows")
 }
 
 impl Grid<'_> {
@@ -95,7 +103,7 @@ impl Grid<'_> {
         let first = pages(ui, sheet, all);
         let count = (all - first).min(PAGE);
         if let Some(copied) = shown.copy {
-            copied.add(&self.text(sheet, rows));
+            copied.add(&self.text(sheet, rows), all);
         }
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing.x = GAP_PT;
@@ -178,16 +186,16 @@ impl Grid<'_> {
 
     fn copy_menu(&self, ui: &mut Ui, at: usize, sheet: &Sheet, rows: &dyn Rows) {
         if ui.button("Copy row").clicked() {
-            ui.ctx().copy_text(tsv([cells_of(rows.row(at))]));
+            toast::copy(ui.ctx(), tsv([cells_of(rows.row(at))]), rows_text(1));
             ui.close();
         }
         if ui.button("Copy table").clicked() {
-            ui.ctx().copy_text(self.text(sheet, rows));
+            toast::copy(ui.ctx(), self.text(sheet, rows), rows_text(sheet.order().len()));
             ui.close();
         }
         let row = rows.row(at);
         if !row.full.is_empty() && ui.button("Copy name").clicked() {
-            ui.ctx().copy_text(row.full);
+            toast::copy(ui.ctx(), row.full, "the name");
             ui.close();
         }
     }
@@ -254,21 +262,31 @@ fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
             ui.painter().rect_filled(rect, 2.0, color);
         }
         let fitting = (ui.available_width() / LETTER_PT) as usize;
-        let name = if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting) };
+        let name =
+            if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting, row.shared) };
         ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
     });
 }
 
 /// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.
-fn elided(name: &str, most: usize) -> Cow<'_, str> {
+/// One that first differs from another in the middle, after `shared` letters, keeps what comes there in place of its end.
+fn elided(name: &str, most: usize, shared: usize) -> Cow<'_, str> {
     let letters = name.chars().count();
     if letters <= most || most < 8 {
         return Cow::Borrowed(name);
     }
     let (head, tail) = (most.div_ceil(2) - 1, most / 2);
-    let start: String = name.chars().take(head).collect();
-    let end: String = name.chars().skip(letters - tail).collect();
-    Cow::Owned(format!("{start}…{end}"))
+    let hidden = head..letters - tail;
+    let (head, from, tail) = if hidden.contains(&shared) {
+        let head = most / 4;
+        // The letter before it tells where it is.
+        (head, shared.saturating_sub(1).max(head), most - head - 2)
+    } else {
+        (head, letters - tail, tail)
+    };
+    let part = |from: usize, count: usize| name.chars().skip(from).take(count).collect::<String>();
+    let cut = if from + tail < letters { "…" } else { "" };
+    Cow::Owned(format!("{}…{}{cut}", part(0, head), part(from, tail)))
 }
 
 /// Which way the rows are sorted, when it is by this column.
@@ -360,8 +378,20 @@ mod tests {
 
     #[test]
     fn long_names_lose_their_middle() {
-        assert_eq!(elided("ampere_gemm_128x64_nt", 12), "amper…64_nt".replace("64_nt", "x64_nt"));
-        assert_eq!((elided("short", 12), elided("anything long", 3)), ("short".into(), "anything long".into()));
+        assert_eq!(elided("ampere_gemm_128x64_nt", 12, 0), "amper…64_nt".replace("64_nt", "x64_nt"));
+        assert_eq!((elided("short", 12, 0), elided("anything long", 3, 0)), ("short".into(), "anything long".into()));
+    }
+
+    #[test]
+    fn names_that_differ_in_the_middle_only_keep_what_differs() {
+        let names = ["nvjet_tst_192x192_64x3_2x1_bias_TNN", "nvjet_tst_128x256_64x3_2x1_bias_TNN"];
+        let short = names.map(|name| elided(name, 18, 10).into_owned());
+        assert_eq!(short, ["nvje…_192x192_64x…", "nvje…_128x256_64x…"]);
+        assert_eq!(
+            elided("nvjet_tst_192x192_64x3_2x1_bias_TNN", 18, 30),
+            "nvjet_ts…_bias_TNN",
+            "they differ at the end"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod sums;
 
 use super::grid::{Column, Grid, Shown, column, filter_bar, remark};
 use super::sheet::{Cell, Filter, Key, Row, Rows, Sheet};
-use crate::analysis::{Class, KernelTable, Limit, NamedBy, Summary};
+use crate::analysis::{Class, KernelRow, KernelTable, Limit, NamedBy, Summary};
 use crate::app::cx::{Chosen, Cx};
 use crate::format;
 use crate::timeline::Ink;
@@ -100,15 +100,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut KernelsCache, out: &mut Vec<Co
     cache.shown = Some(key.clone());
     let token = key.token(cache.grouped);
     let rows = Table { table: &table, chosen: &chosen, cx, grouped: cache.grouped };
-    let names = table.rows.len() as u64;
-    let all: u64 = table.groups.iter().map(|group| group.sum.count as u64).sum();
-    let text = format!(
-        "{} of {}, {} in sum",
-        format::counted(all, "kernel", "kernels"),
-        format::counted(names, "name", "names"),
-        format::duration(table.total_ns)
-    );
-    remark(ui, &text);
+    let listed = cache.sheet.follow(token, &cache.filter, None, &rows);
+    remark(ui, &rows.count_text(listed));
     if table.rows.is_empty() {
         ui.label(RichText::new("No kernel ran in it.").weak());
         return;
@@ -154,22 +147,27 @@ fn controls(ui: &mut Ui, chosen: &Chosen<'_>, selection: Option<Span>, cache: &m
         }
     });
     ui.horizontal_wrapped(|ui| {
-        let label = ui.label("By");
-        let names = [(NamedBy::Base, "base name"), (NamedBy::Full, "full name")];
-        let text = names.iter().find(|(by, _)| *by == cache.by).map_or("", |(_, text)| *text);
-        let list = ComboBox::from_id_salt("kernel names").selected_text(text).width(104.0).show_ui(ui, |ui| {
-            for (by, text) in names {
-                ui.selectable_value(&mut cache.by, by, text);
-            }
-        });
-        list.response.labelled_by(label.id).on_hover_text(
-            "Base name: without template arguments and parameters. Full name: as the summary tables count.",
-        );
+        choose_names(ui, &mut cache.by);
         let group = Button::selectable(cache.grouped, "Group by class");
         if ui.add(group).on_hover_text("Kernels under the sum of what they do").clicked() {
             cache.grouped = !cache.grouped;
         }
     });
+}
+
+/// By which names kernels share a row.
+pub fn choose_names(ui: &mut Ui, by: &mut NamedBy) {
+    let label = ui.label("By");
+    let names = [(NamedBy::Base, "base name"), (NamedBy::Full, "full name")];
+    let text = names.iter().find(|(name, _)| name == by).map_or("", |(_, text)| *text);
+    let list = ComboBox::from_id_salt("kernel names").selected_text(text).width(104.0).show_ui(ui, |ui| {
+        for (name, text) in names {
+            ui.selectable_value(by, name, text);
+        }
+    });
+    list.response
+        .labelled_by(label.id)
+        .on_hover_text("Base name: without template arguments and parameters. Full name: as the summary tables count.");
 }
 
 /// Which sums are wanted. While the view moves, those of where it was stay.
@@ -224,14 +222,33 @@ impl Table<'_> {
         self.line(at).map(|line| line.longest)
     }
 
+    /// How many kernels of how many names stand in the rows `listed`, and of how many in all when those are more.
+    fn count_text(&self, listed: &[u32]) -> String {
+        // Heads of groups stand behind the names; their kernels are counted by name.
+        let shown = || listed.iter().filter_map(|at| self.table.rows.get(*at as usize));
+        let kernels = |rows: &mut dyn Iterator<Item = &KernelRow>| rows.map(|row| row.sum.count as u64).sum::<u64>();
+        let (names, all_names) = (shown().count() as u64, self.table.rows.len() as u64);
+        let (count, all) = (kernels(&mut shown()), kernels(&mut self.table.rows.iter()));
+        let total_ns = shown().map(|row| row.sum.total).fold(0, i64::saturating_add);
+        let of = |part: u64, all: u64| if part == all { String::new() } else { format!("{} of ", format::count(part)) };
+        format!(
+            "{}{}, {}{}, {} in sum",
+            of(count, all),
+            format::counted(all, "kernel", "kernels"),
+            of(names, all_names),
+            format::counted(all_names, "name", "names"),
+            format::duration(total_ns)
+        )
+    }
+
     fn full(&self, at: usize) -> &str {
         self.table.rows.get(at).map_or("", |row| self.chosen.doc.trace.op_full_name(row.op_name))
     }
 
     fn name(&self, at: usize) -> String {
         match self.table.rows.get(at) {
-            Some(row) => format::one_line(self.chosen.doc.trace.op_short_name(row.op_name), 200),
-            None => self.line(at).map_or_else(String::new, |line| class_text(line.class)),
+            Some(row) => format::one_line(&row.label.text, 200),
+            None => self.line(at).map_or_else(String::new, |line| line.class.text()),
         }
     }
 
@@ -260,23 +277,20 @@ impl Rows for Table<'_> {
             Cell::whole(format::count(sum.count as u64), sum.count as i64),
             Cell::maybe(format::percent(of_compute), of_compute),
             Cell::number(format::duration_f(sum.mean), sum.mean),
-            Cell::text(class_text(line.class)),
+            Cell::text(line.class.text()),
             Cell::whole(format::duration(sum.max), sum.max),
             Cell::number(format::duration_f(sum.median), sum.median),
             Cell::whole(format::duration(sum.min), sum.min),
             Cell::text(self.streams(&line)),
             Cell::maybe(format::percent(of_all), of_all),
         ];
-        let variants = self.table.rows.get(at).map_or(1, |row| row.variants);
-        let note = match variants {
-            1 => String::new(),
-            many => format!("{} full names; this is one of them.", format::count(many.into())),
-        };
+        let note = self.table.rows.get(at).map_or_else(String::new, |row| variants_text(row.variants));
         Row {
             action: format!("Show the longest {name}"),
             full: self.full(at).to_owned(),
             swatch: Some(self.cx.palette.ink(Ink::of(line.class))),
             selected: self.is_selected(at),
+            shared: self.table.rows.get(at).map_or(0, |row| row.label.shared),
             name,
             cells,
             note,
@@ -293,7 +307,7 @@ impl Rows for Table<'_> {
             2 => Key::Number(sum.count as f64),
             3 => Key::Number(self.of_compute(&line).unwrap_or(f64::NAN)),
             4 => Key::Number(sum.mean),
-            5 => Key::Text(class_text(line.class)),
+            5 => Key::Text(line.class.text()),
             6 => Key::Number(sum.max as f64),
             7 => Key::Number(sum.median),
             8 => Key::Number(sum.min as f64),
@@ -303,7 +317,7 @@ impl Rows for Table<'_> {
     }
 
     fn contains(&self, at: usize, wanted: &str) -> bool {
-        let class = self.line(at).map_or_else(String::new, |line| class_text(line.class));
+        let class = self.line(at).map_or_else(String::new, |line| line.class.text());
         self.full(at).to_lowercase().contains(wanted) || class.contains(wanted)
     }
 
@@ -330,12 +344,10 @@ impl Table<'_> {
     }
 }
 
-fn class_text(class: Class) -> String {
-    match class {
-        Class::Compute(family) => family.text().to_owned(),
-        Class::Communication(kind) => format!("communication, {}", kind.text()),
-        Class::Fused(kind) => format!("fused, {}", kind.text()),
-        Class::Copy => "copy".to_owned(),
-        Class::Graph => "graph".to_owned(),
+/// How many full names a row stands for, when it is more than the one that is shown.
+pub fn variants_text(variants: u32) -> String {
+    match variants {
+        0 | 1 => String::new(),
+        many => format!("{} full names; this is that of the longest.", format::count(many.into())),
     }
 }

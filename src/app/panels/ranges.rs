@@ -177,7 +177,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
     let table = rows::Table { ranges, sums, chosen: &chosen, cx };
     let rows = Rows::follow(rows, &table, choice);
     if let Some(copied) = copied {
-        copied.add(&table.text(rows));
+        copied.add(&table.text(rows), rows.count());
         copied.finish(ui);
     }
     table.show(ui, rows, choice, out);

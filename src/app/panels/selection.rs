@@ -3,9 +3,10 @@
 //! Parts and causes follow the span in every frame. What takes a pass over the operations is computed when the span has
 //! changed, on a thread when there are many, one at a time.
 
-use super::grid::{Column, Grid, NAME_PT, Shown, column, remark};
+use super::grid::{Column, Grid, NAME_PT, Shown, column, remark, rows_text};
+use super::kernels::{choose_names, variants_text};
 use super::sheet::{Cell, Filter, List, Row, Sheet};
-use crate::analysis::{SpanParts, SpanSums};
+use crate::analysis::{NamedBy, SpanParts, SpanSums};
 use crate::app::capture::copy_button;
 use crate::app::cx::{Chosen, Cx};
 use crate::app::facts::rank_text;
@@ -13,7 +14,7 @@ use crate::app::parts::bar;
 use crate::report::{
     SelectionTable, Topic, busy_text, hidden_text, selection_parts, selection_sums, selection_text, span_text,
 };
-use crate::timeline;
+use crate::timeline::{self, Ink};
 use crate::units::Span;
 use crate::view::{Command, Item, RankId};
 use egui::{Label, RichText, Ui};
@@ -40,6 +41,8 @@ pub struct SelectionCache {
     known: Option<(Key, Arc<SpanSums>)>,
     job: Option<Job>,
     sheets: HashMap<Topic, Sheet>,
+    /// Which kernels share a row.
+    by: NamedBy,
 }
 
 const PARTS: [Column; 3] = [
@@ -91,7 +94,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut SelectionCache, out: &mut Vec<
     let sums = cache.follow(ui, cx, &chosen, own);
     let mut tables = selection_parts(&parts);
     if let Some((_, sums)) = &sums {
-        tables.extend(selection_sums(&chosen.doc.trace, chosen.numbers, &parts, sums));
+        tables.extend(selection_sums(&chosen.doc.trace, chosen.numbers, &parts, (sums, cache.by)));
     }
     buttons(ui, cx, &chosen, (&title, &tables, sums.as_ref().is_some_and(|(fresh, _)| *fresh)), out);
     ranks(ui, cx, &chosen, span, out);
@@ -100,8 +103,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut SelectionCache, out: &mut Vec<
     ui.label(RichText::new(busy_text(&parts)).small());
     for table in &tables {
         ui.add_space(10.0);
+        if table.topic == Topic::Kernels {
+            ui.horizontal(|ui| choose_names(ui, &mut cache.by));
+        }
         let sheet = cache.sheets.entry(table.topic).or_default();
-        show_table(ui, (cx, &chosen), table, sheet, sums.as_ref().map(|(_, sums)| sums.as_ref()), out);
+        let sums = sums.as_ref().map(|(_, sums)| (sums.as_ref(), cache.by));
+        show_table(ui, (cx, &chosen), table, sheet, sums, out);
     }
     if !sums.is_some_and(|(fresh, _)| fresh) {
         remark(ui, "Counting what ran…");
@@ -141,7 +148,8 @@ fn buttons(
             out.push(Command::ShowSelection);
         }
         ui.add_enabled_ui(ready, |ui| {
-            copy_button(ui, "Copy as text", &as_text(cx, chosen, title, tables));
+            let (text, rows) = as_text(cx, chosen, title, tables);
+            copy_button(ui, "Copy as text", &text, &rows_text(rows));
         });
         if ui.button("Clear").on_hover_text("Clear the span and go back to the tab before (Escape)").clicked() {
             out.push(Command::SelectSpan(None));
@@ -149,8 +157,8 @@ fn buttons(
     });
 }
 
-/// The chosen rank with all tables, then the others with theirs of parts and causes.
-fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTable]) -> String {
+/// The chosen rank with all tables, then the others with theirs of parts and causes; and how many rows that is.
+fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTable]) -> (String, usize) {
     let line = |name: String, parts: &SpanParts| format!("{name}: {}", busy_text(parts));
     let own = chosen.numbers.span_parts(chosen.selected(cx.view).unwrap_or_default());
     let mut ranks = vec![(line(rank_text(&chosen.doc.trace, chosen.rank), &own), tables.to_vec())];
@@ -161,7 +169,8 @@ fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTab
             ranks.push((line(rank_text(&doc.trace, rank), &parts), selection_parts(&parts)));
         }
     }
-    selection_text(title, &ranks)
+    let rows = ranks.iter().flat_map(|(_, tables)| tables).map(|table| table.rows.len()).sum();
+    (selection_text(title, &ranks), rows)
 }
 
 /// A bar for each rank; a click on its name chooses it.
@@ -187,7 +196,7 @@ fn show_table(
     (cx, chosen): (&Cx<'_>, &Chosen<'_>),
     table: &SelectionTable,
     sheet: &mut Sheet,
-    sums: Option<&SpanSums>,
+    sums: Option<(&SpanSums, NamedBy)>,
     out: &mut Vec<Command>,
 ) {
     let (id, columns): (_, &[Column]) = match table.topic {
@@ -205,8 +214,14 @@ fn show_table(
         let mut cells = table.rows.get(at).cloned().unwrap_or_default().into_iter();
         let name = cells.next().unwrap_or_default();
         let action = target(at).map(|_| format!("Show the longest {name}")).unwrap_or_default();
+        let kernel = sums.filter(|_| table.topic == Topic::Kernels).and_then(|(sums, by)| sums.kernels_by(by).get(at));
+        let full = kernel.map_or_else(String::new, |sum| chosen.doc.trace.op_full_name(sum.name).to_owned());
+        let note = kernel.map_or_else(String::new, |sum| variants_text(sum.variants));
+        let swatch = kernel.map(|sum| cx.palette.ink(Ink::of(sum.class)));
         // The report's order is the one that matters here, and its texts do not sort as numbers.
-        Row { name, cells: cells.map(|text| Cell::maybe(text, None)).collect(), action, ..Row::default() }
+        let cells = cells.map(|text| Cell::maybe(text, None)).collect();
+        let shared = kernel.map_or(0, |sum| sum.label.shared);
+        Row { name, cells, action, full, note, swatch, shared, ..Row::default() }
     };
     let grid = Grid { id, name, columns, tall: false, name_pt: NAME_PT };
     let token = {
@@ -225,9 +240,9 @@ fn show_table(
 }
 
 /// What a click on a row shows.
-fn target(chosen: &Chosen<'_>, topic: Topic, at: usize, sums: &SpanSums) -> Option<Item> {
+fn target(chosen: &Chosen<'_>, topic: Topic, at: usize, (sums, by): (&SpanSums, NamedBy)) -> Option<Item> {
     match topic {
-        Topic::Kernels => Some(Item::Op(chosen.id, sums.by_name.get(at)?.longest)),
+        Topic::Kernels => Some(Item::Op(chosen.id, sums.kernels_by(by).get(at)?.longest)),
         Topic::Calls => Some(Item::Call(chosen.id.doc, chosen.rank.process, sums.calls.get(at)?.longest)),
         _ => None,
     }

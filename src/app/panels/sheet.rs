@@ -71,6 +71,8 @@ pub struct Row {
     pub name: String,
     /// What the first cell sorts by, when it is a number.
     pub number: Option<f64>,
+    /// Letters at the start of the name that another row's name begins with, too.
+    pub shared: usize,
     /// The name in full, where it is longer than what is shown.
     pub full: String,
     /// The other cells, one for each column.

@@ -10,6 +10,8 @@ use egui::{Color32, Role, Ui, WidgetInfo};
 use egui_plot::{Bar, Line, Plot, PlotPoint, PlotPoints};
 
 const HEIGHT_PT: f32 = 92.0;
+/// Height of the histogram, with the title of its axis.
+const TALL_PT: f32 = 112.0;
 const LATENCY: &str = "Latency in view";
 const DEPTH: &str = "Queue depth in view";
 
@@ -87,7 +89,8 @@ pub fn histogram(ui: &mut Ui, palette: &Palette, bins: &[HistogramBin]) {
     let axis = YAxis::up_to(top, 3.0);
     let edges: Vec<String> = bins.iter().map(|bin| format::duration(bin.from_ns)).collect();
     let bars = bins.iter().enumerate().map(|(at, bin)| bar(at, bin.count as f64, palette.accent)).collect();
-    let response = still_plot::histogram(ui, palette, "latency histogram", (bars, edges), (axis, 4, HEIGHT_PT));
+    let response =
+        still_plot::histogram(ui, palette, ("latency histogram", "Latency"), (bars, edges), (axis, 4, TALL_PT));
     let summary = format!("Histogram of latencies, {}", format::counted(bins.len() as u64, "bin", "bins"));
     response.response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &summary));
     let at = response.inner.map(|pointer| pointer.x.round()).filter(|at| *at >= 0.0);

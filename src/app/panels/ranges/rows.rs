@@ -1,11 +1,12 @@
 //! The table of ranges: which nodes of the tree are on screen, and their cells.
 
-use super::super::grid::head;
+use super::super::grid::{head, rows_text};
 use super::super::sheet::tsv;
 use super::{Choice, Sort, Sums};
 use crate::analysis::{RangeSum, Ranges, Trend};
 use crate::app::cx::{Chosen, Cx};
 use crate::app::icons::{self, Icon};
+use crate::app::toast;
 use crate::format;
 use crate::trace::Trace;
 use crate::units;
@@ -130,6 +131,11 @@ impl Rows {
             open: choice.opened().clone(),
             lines: table.lines(choice),
         })
+    }
+
+    /// How many [`Table::text`] gives.
+    pub fn count(&self) -> usize {
+        self.lines.iter().filter(|line| !matches!(line, Line::Hidden(..))).count()
     }
 }
 
@@ -282,7 +288,7 @@ impl Table<'_> {
                 let numbers = Key::ALL.into_iter().filter(|key| *key != Key::Trend);
                 let numbers = numbers.map(|key| Cow::Owned(self.number(key, self.sum(node))));
                 let full = Cow::Owned(self.ranges.name(self.trace(), node).to_string());
-                ui.ctx().copy_text(tsv([std::iter::once(full).chain(numbers).collect()]));
+                toast::copy(ui.ctx(), tsv([std::iter::once(full).chain(numbers).collect()]), rows_text(1));
                 ui.close();
             }
         });
