@@ -163,6 +163,12 @@ pub fn mean_count(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |m| grouped(&format!("{m:.1}")))
 }
 
+/// `text` with a capital first letter, for labels.
+pub fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// A name made safe to show on one line: control characters become `\u{..}` escapes or spaces, and a text longer than
 /// `limit` characters is cut with an ellipsis.
 pub fn one_line(text: &str, limit: usize) -> String {

@@ -58,14 +58,14 @@ impl<'a> Chosen<'a> {
     /// The step in the middle of the view.
     pub fn step_in_view(&self, view: &ViewState) -> Option<usize> {
         let steps = &self.steps()?.steps;
-        let middle_ns = view.viewport.middle_ns() as i64 - self.doc.offset_ns;
+        let middle_ns = self.doc.own_ns(view.viewport.middle_ns() as i64);
         let begun = steps.partition_point(|step| step.window.start_ns <= middle_ns);
         Some(begun.saturating_sub(1).min(steps.len() - 1))
     }
 
     /// The selected span on the document's own clock.
     pub fn selected(&self, view: &ViewState) -> Option<Span> {
-        Some(view.selected_span?.shifted(self.doc.offset_ns.saturating_neg()))
+        Some(self.doc.own_span(view.selected_span?))
     }
 
     /// A number that changes whenever another rank is chosen or other documents are open.
@@ -78,7 +78,7 @@ impl<'a> Chosen<'a> {
     /// What is selected on the timeline, on the document's own clock: the span, or the span of the item.
     pub fn selection(&self, cx: &Cx<'_>) -> Option<Span> {
         let item = || cx.view.selected.and_then(|item| item.span(cx.workspace));
-        Some(cx.view.selected_span.or_else(item)?.shifted(self.doc.offset_ns.saturating_neg()))
+        Some(self.doc.own_span(cx.view.selected_span.or_else(item)?))
     }
 
     /// The step that the view is about: the selected one; else the one in the middle while few are in view.
@@ -93,7 +93,7 @@ impl<'a> Chosen<'a> {
 
     /// The visible span on the document's own clock, cut to the rank's span; empty when the rank is out of view.
     pub fn visible(&self, view: &ViewState) -> Span {
-        let visible = view.viewport.span().shifted(self.doc.offset_ns.saturating_neg());
+        let visible = self.doc.own_span(view.viewport.span());
         visible.intersect(self.numbers.span).unwrap_or_default()
     }
 }

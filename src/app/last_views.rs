@@ -92,7 +92,7 @@ impl LastViews {
 /// Axis time of the first event of a file.
 fn first_event_ns(workspace: &Workspace, doc: usize) -> i64 {
     let doc = workspace.docs.get(doc);
-    doc.map_or(0, |doc| doc.trace.span.map_or(0, |span| span.shifted(doc.offset_ns).start_ns))
+    doc.map_or(0, |doc| doc.trace.span.map_or(0, |span| doc.axis_span(span).start_ns))
 }
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
         views.0.retain(|known| known.file.starts_with("rank1.sqlite|"));
         let mut second = workspace(&["/a/rank0.sqlite", "/a/rank1.sqlite"]);
         second.docs.remove(0);
-        second.docs[0].offset_ns = -100;
+        second.docs[0].map = crate::job::ClockMap::shift(-100);
         let mut found = ViewState::open(&second);
         assert!(views.restore(&second, &mut found));
         assert_eq!(found.viewport.start_ns, 4_000.0);

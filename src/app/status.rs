@@ -4,8 +4,10 @@ use super::capture::warning_count;
 use super::cx::Cx;
 use super::icons::{self, Icon};
 use crate::format;
+use crate::job::ClockMode;
+use crate::report::compare;
 use crate::timeline;
-use crate::view::{Axis, Clock, Command, Panel, ViewState, Workspace};
+use crate::view::{Axis, Command, Panel, ViewState, Workspace};
 use egui::{Align, Layout, RichText, Ui};
 
 const HINT: &str =
@@ -43,9 +45,9 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         let response = ui.label(RichText::new(format!("Time: {name}")).small().weak());
         response.on_hover_text(timeline::clock::about(cx.workspace, cx.view));
     }
-    if let Some((clock, tip)) = clock_text(cx.workspace.clock) {
+    if cx.workspace.job.exports.len() > 1 {
         ui.separator();
-        ui.label(RichText::new(clock).small().weak()).on_hover_text(tip);
+        clock(ui, cx, out);
     }
     let warnings = warning_count(cx);
     if warnings > 0 {
@@ -70,20 +72,31 @@ pub fn visible_text(workspace: &Workspace, view: &ViewState) -> String {
     format!("{} from {start}", format::duration(visible.len_ns()))
 }
 
-/// What puts several files on one axis; nothing to say about one file.
-const fn clock_text(clock: Clock) -> Option<(&'static str, &'static str)> {
-    match clock {
-        Clock::Own => None,
-        Clock::Wall => Some((
-            "Clock: wall clock",
-            "Files are placed by the wall clock of their session starts. Clocks of different hosts may be milliseconds apart.",
-        )),
-        Clock::StartsUnknown => {
-            Some(("Clock: own start", "Not every file tells its wall clock, so each starts at its own first event."))
+/// The clock in force and its uncertainty; a click chooses another.
+fn clock(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let job = &cx.workspace.job;
+    let notices = compare::notices(job);
+    let text = RichText::new(format!("Clock: {}", compare::clock_text(job))).small();
+    let text = if notices.is_empty() { text.weak() } else { text.color(cx.palette.warning) };
+    let response = ui.menu_button(text, |ui| clock_menu(ui, cx, out)).response;
+    let mut tip = "What puts the files on one axis, and how far off that may be.".to_owned();
+    notices.iter().for_each(|notice| tip.push_str(&format!("\n{notice}")));
+    response.on_hover_text(tip);
+}
+
+/// All clocks, the chosen one marked.
+pub fn clock_menu(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    for mode in ClockMode::ALL {
+        let chosen = cx.workspace.options.clock == mode;
+        let entry = ui.radio(chosen, format::capitalized(compare::mode_text(mode)));
+        if entry.on_hover_text(compare::mode_help(mode)).clicked() {
+            out.push(Command::SetClock(mode));
+            ui.close();
         }
-        Clock::StartsApart => Some((
-            "Clock: own start",
-            "By their wall clocks the files were not recorded at the same time, so each starts at its own first event.",
-        )),
+    }
+    let shifted = cx.workspace.options.shift_ns.iter().any(|ns| *ns != 0);
+    if ui.add_enabled(shifted, egui::Button::new("Take back shifts")).clicked() {
+        out.push(Command::ResetShifts);
+        ui.close();
     }
 }

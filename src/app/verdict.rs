@@ -101,7 +101,7 @@ pub fn places(ui: &mut Ui, chosen: &Chosen<'_>, name: &str, places: &[Place], ou
         for place in places {
             let link = ui.link(place_text(place, &chosen.doc.trace, chosen.numbers.steps.as_ref()));
             if link.on_hover_text("Show it on the timeline").clicked() {
-                let span = place.span.shifted(chosen.doc.offset_ns);
+                let span = chosen.doc.axis_span(place.span);
                 out.push(Command::SelectSpan(Some(span)));
                 out.push(Command::Show(around(span)));
             }

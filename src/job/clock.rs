@@ -202,8 +202,9 @@ impl Clock {
     ) -> Self {
         let mut clock = Self { mode: options.clock, ..Self::default() };
         let by_collectives = by_collectives(exports, ranks, groups);
-        for (at, export) in exports.iter().enumerate() {
-            let source = clock.place(exports, at, export, by_collectives.get(at).copied().flatten());
+        let walls_fit = walls_fit(exports);
+        for at in 0..exports.len() {
+            let source = clock.place(exports, at, walls_fit, by_collectives.get(at).copied().flatten());
             clock.sources.push(source);
         }
         for (source, shift_ns) in clock.sources.iter_mut().zip(&options.shift_ns) {
@@ -218,10 +219,10 @@ impl Clock {
         &mut self,
         exports: &[Arc<ExportSummary>],
         at: usize,
-        export: &ExportSummary,
+        walls_fit: bool,
         by_collectives: Option<SourceClock>,
     ) -> SourceClock {
-        let Some(reference) = exports.first().filter(|_| at > 0) else {
+        let (Some(reference), Some(export)) = (exports.first().filter(|_| at > 0), exports.get(at)) else {
             return SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
         };
         let wall_ns = reference.epoch_ns.zip(export.epoch_ns).map(|(of, own)| own.saturating_sub(of));
@@ -251,17 +252,28 @@ impl Clock {
                     }
                     return found;
                 }
-                // A wall clock that is right makes the captures overlap; one that is wrong by seconds must not survive.
-                let apart = |wall: &SourceClock| match (reference.span, export.span) {
-                    (Some(of), Some(own)) => of.intersect(wall.map.span_to_job(own)).is_none(),
-                    _ => true,
-                };
-                let found = steps.or(wall.filter(|wall| !apart(wall))).unwrap_or_else(first_event);
+                let found = steps.or(wall.filter(|_| walls_fit)).unwrap_or_else(first_event);
                 self.notices.push(Notice::NoCommonCollective { export: at, instead: found.basis });
                 found
             }
         }
     }
+}
+
+/// True when every file tells its wall clock, and by them each capture overlaps another. A clock that is wrong by
+/// seconds, which must not survive, sets captures apart.
+fn walls_fit(exports: &[Arc<ExportSummary>]) -> bool {
+    let spans: Option<Vec<Span>> = exports.iter().map(|e| Some(e.span?.shifted(e.epoch_ns?))).collect();
+    let Some(mut spans) = spans else { return false };
+    spans.sort_unstable();
+    let mut end_ns = spans.first().map_or(0, |span| span.end_ns);
+    for span in spans {
+        if span.start_ns > end_ns {
+            return false;
+        }
+        end_ns = end_ns.max(span.end_ns);
+    }
+    true
 }
 
 impl SourceClock {

@@ -67,7 +67,7 @@ pub fn script(workspace: &Workspace, scroll_pt: f32) -> Vec<Command> {
     // An operation in the middle of the first rank, to zoom to.
     let at_ns = workspace.ranks().next().and_then(|(_, doc, rank)| {
         let start_ns = rank.ops.start_ns.get(rank.ops.len() / 2)?;
-        Some((start_ns + doc.offset_ns) as f64)
+        Some(doc.axis_ns(*start_ns) as f64)
     });
     let at_ns = at_ns.unwrap_or(whole.start_ns as f64 + whole.len_ns() as f64 / 2.0);
     let mut commands = vec![Command::ShowAll];

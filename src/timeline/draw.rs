@@ -170,9 +170,11 @@ impl<'a> Frame<'a> {
         1.0 / self.px_per_pt
     }
 
-    /// Added to the times of document `doc` to get axis time.
+    /// Added to the times of document `doc` to get axis time, in the middle of the view: over what is visible, clocks
+    /// drift by less than a pixel.
     pub fn offset_ns(&self, doc: usize) -> i64 {
-        self.workspace.docs.get(doc).map_or(0, |d| d.offset_ns)
+        let middle_ns = self.viewport().middle_ns() as i64;
+        self.workspace.docs.get(doc).map_or(0, |d| middle_ns.saturating_sub(d.own_ns(middle_ns)))
     }
 
     /// The visible span in the time of document `doc`.

@@ -97,8 +97,8 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let under = response.hover_pos().filter(|at| bars.contains(*at));
     let mut pointed = None;
     if let Some(steps) = steps {
-        pointed = under.and_then(|at| step_at(steps, map.time_at(at.x) as i64 - doc.offset_ns));
-        paint_bars(&painter, palette, map, bars, (steps, doc.offset_ns), pointed);
+        pointed = under.and_then(|at| step_at(steps, doc.own_ns(map.time_at(at.x) as i64)));
+        paint_bars(&painter, palette, map, bars, (steps, doc), pointed);
     }
     paint_box(&painter, palette, map, state.viewport, response.hovered() || response.has_focus());
     let row = Rect::from_min_size(pos2(lanes.left(), hits_top), vec2(lanes.width(), hits_pt));
@@ -156,7 +156,7 @@ fn work(
     for column in 0..columns {
         let x0 = rect.left() + column as f32 * COLUMN_PT;
         let window = Span::new(map.time_at(x0) as i64, map.time_at(x0 + COLUMN_PT).ceil() as i64);
-        let parts = numbers.partition(window.shifted(doc.offset_ns.saturating_neg()));
+        let parts = numbers.partition(doc.own_span(window));
         let whole = (window.len_ns() as f32).max(1.0);
         let mut bottom = rect.bottom();
         for (ns, color) in [
@@ -183,16 +183,16 @@ fn paint_bars(
     palette: &Palette,
     map: Map,
     rect: Rect,
-    (steps, offset_ns): (&Steps, i64),
+    (steps, doc): (&Steps, &Doc),
     pointed: Option<usize>,
 ) {
     let longest = steps.steps.iter().map(|step| step.window.len_ns()).max().unwrap_or(1) as f64;
     let most = (steps.typical.median_span_ns as f64 * TALLEST).clamp(1.0, longest.max(1.0));
     let mut next = 0;
     while let Some(first) = steps.steps.get(next) {
-        let x0 = map.x_of((first.window.start_ns + offset_ns) as f64);
+        let x0 = map.x_of(doc.axis_ns(first.window.start_ns) as f64);
         // Bars that begin within two points of this one share its place.
-        let until_ns = map.time_at(x0 + 2.0) as i64 - offset_ns;
+        let until_ns = doc.own_ns(map.time_at(x0 + 2.0) as i64);
         let after = steps.steps.partition_point(|step| step.window.start_ns < until_ns).max(next + 1);
         let group = steps.steps.get(next..after).unwrap_or_default();
         let tallest = group.iter().enumerate().max_by_key(|(at, step)| (step.window.len_ns(), usize::MAX - at));
@@ -200,7 +200,7 @@ fn paint_bars(
         if let Some((at, step)) = tallest {
             let share = step.window.len_ns() as f64 / most;
             let height = (share.min(1.0) as f32 * rect.height()).max(3.0);
-            let x1 = (map.x_of((end_ns + offset_ns) as f64) - 1.0).max(x0 + 1.0);
+            let x1 = (map.x_of(doc.axis_ns(end_ns) as f64) - 1.0).max(x0 + 1.0);
             let bar = Rect::from_min_max(pos2(x0, rect.bottom() - height), pos2(x1, rect.bottom()));
             let is_pointed = pointed == Some(next + at);
             let color = step_color(step, palette);

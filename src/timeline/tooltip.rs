@@ -198,7 +198,7 @@ fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'st
         lines.push(("Class", class_text(class, *kind)));
         let analysis = doc.analysis.ranks.get(id.rank).filter(|_| class.is_communication());
         if let Some((analysis, span)) = analysis.zip(Item::Op(id, op as u32).span(workspace)) {
-            let exposed_ns = analysis.exposed.within(span.shifted(doc.offset_ns.saturating_neg()));
+            let exposed_ns = analysis.exposed.within(doc.own_span(span));
             lines.push(("Exposed", format!("{} while no compute kernel ran", format::duration(exposed_ns))));
         }
     }
@@ -235,7 +235,7 @@ fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(Strin
     let (Item::Op(id, _) | Item::Idle(id, _)) = item else { return None };
     let doc = workspace.docs.get(id.doc)?;
     let steps = &doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps;
-    let at_ns = span.start_ns - doc.offset_ns;
+    let at_ns = doc.own_ns(span.start_ns);
     let step = steps.get(steps.partition_point(|s| s.window.end_ns <= at_ns))?;
     let share = units::share(span.len_ns(), step.window.len_ns())?;
     step.window.contains(at_ns).then(|| (label::safe(&step.name), share))

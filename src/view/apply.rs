@@ -121,6 +121,10 @@ impl ViewState {
             | Command::CopyName
             | Command::CopyFacts
             | Command::OpenDemo
+            | Command::SetClock(_)
+            | Command::ShiftDoc { .. }
+            | Command::ResetShifts
+            | Command::AlignHere(_)
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
@@ -174,6 +178,15 @@ impl ViewState {
             self.history.record(self.viewport, how);
             self.viewport = to;
         }
+    }
+
+    /// Moves what is shown along with axis time that was moved, as when another clock comes in force.
+    pub fn move_by(&mut self, by_ns: i64, workspace: &Workspace) {
+        self.viewport.start_ns += by_ns as f64;
+        if let Some(whole) = workspace.span() {
+            self.viewport = self.viewport.clamped(whole);
+        }
+        self.selected_span = self.selected_span.map(|span| span.shifted(by_ns));
     }
 
     /// Whether an item or a span is selected.
@@ -232,7 +245,7 @@ impl ViewState {
         let Some(steps) = doc.analysis.ranks.get(rank.rank).and_then(|r| r.steps.as_ref()) else {
             return;
         };
-        let middle_ns = self.viewport.middle_ns() as i64 - doc.offset_ns;
+        let middle_ns = doc.own_ns(self.viewport.middle_ns() as i64);
         // Windows are sorted and do not overlap, so the last that starts before the middle is the one meant. Left of
         // the first step, "next" is the first.
         let begun = steps.steps.partition_point(|s| s.window.start_ns <= middle_ns) as i64;
@@ -290,7 +303,7 @@ impl Item {
                 Some(doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps.get(step as usize)?.window)
             }
         };
-        Some(own?.shifted(doc.offset_ns))
+        Some(doc.axis_span(own?))
     }
 
     /// Thread and index of the NVTX range that the item shows, when it shows one.

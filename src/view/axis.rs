@@ -86,15 +86,15 @@ impl ViewState {
         let rank = self.rank?;
         let (doc, _) = workspace.rank(rank)?;
         let steps = &doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps;
-        let middle_ns = self.viewport.middle_ns() as i64 - doc.offset_ns;
+        let middle_ns = doc.own_ns(self.viewport.middle_ns() as i64);
         let step = steps.partition_point(|step| step.window.start_ns <= middle_ns).saturating_sub(1);
-        Some((rank, step, steps.get(step)?.window.start_ns.saturating_add(doc.offset_ns)))
+        Some((rank, step, doc.axis_ns(steps.get(step)?.window.start_ns)))
     }
 
     /// By the session start of the chosen rank's file.
     fn epoch_ns(&self, workspace: &Workspace) -> Option<i64> {
         let doc = workspace.docs.get(self.rank.map_or(0, |rank| rank.doc))?;
-        doc.trace.source.utc_epoch_ns?.checked_sub(doc.offset_ns)
+        doc.trace.source.utc_epoch_ns?.checked_sub(doc.axis_ns(0))
     }
 }
 

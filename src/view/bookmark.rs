@@ -60,15 +60,15 @@ impl Bookmark {
     pub fn item(&self, workspace: &Workspace) -> Option<Item> {
         let target = self.target?;
         let item = target.item?.in_doc(self.doc);
-        let offset_ns = workspace.docs.get(self.doc)?.offset_ns;
-        (item.span(workspace)? == target.span.shifted(offset_ns)).then_some(item)
+        let doc = workspace.docs.get(self.doc)?;
+        (item.span(workspace)? == doc.axis_span(target.span)).then_some(item)
     }
 
     /// Where its flag stands, in axis time: where its target begins, or in the middle of its view.
     pub fn at_ns(&self, workspace: &Workspace) -> i64 {
-        let offset_ns = workspace.docs.get(self.doc).map_or(0, |doc| doc.offset_ns);
         let middle_ns = self.view.start_ns.saturating_add(self.view.len_ns() / 2);
-        self.target.map_or(middle_ns, |target| target.span.start_ns).saturating_add(offset_ns)
+        let own_ns = self.target.map_or(middle_ns, |target| target.span.start_ns);
+        workspace.docs.get(self.doc).map_or(own_ns, |doc| doc.axis_ns(own_ns))
     }
 }
 
@@ -77,7 +77,7 @@ impl ViewState {
     pub(super) fn add_bookmark(&mut self, workspace: &Workspace) {
         let doc = self.selected.map(Item::doc).or(self.rank.map(|rank| rank.doc)).unwrap_or(0);
         let Some(open) = workspace.docs.get(doc) else { return };
-        let own = |span: Span| span.shifted(open.offset_ns.saturating_neg());
+        let own = |span: Span| open.own_span(span);
         let item = self.selected.and_then(|item| Some((item, item.span(workspace)?)));
         let target = match item {
             Some((item, span)) => Some(Target { span: own(span), item: Some(item.in_doc(0)) }),
@@ -106,8 +106,8 @@ impl ViewState {
     pub(super) fn go_to_bookmark(&mut self, at: usize, workspace: &Workspace) {
         let Some(mark) = self.bookmarks.get(at) else { return };
         let Some(doc) = workspace.docs.get(mark.doc) else { return };
-        let (view, rank) = (mark.view.shifted(doc.offset_ns), RankId { doc: mark.doc, rank: mark.rank });
-        let span = mark.target.map(|target| target.span.shifted(doc.offset_ns));
+        let (view, rank) = (doc.axis_span(mark.view), RankId { doc: mark.doc, rank: mark.rank });
+        let span = mark.target.map(|target| doc.axis_span(target.span));
         self.selected = mark.item(workspace);
         self.selected_span = span.filter(|span| self.selected.is_none() && !span.is_empty());
         self.reveals = self.reveals.wrapping_add(1);

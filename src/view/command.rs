@@ -4,6 +4,7 @@ use super::search::{Query, Scope};
 use super::{Axis, Coloring, Item, Kin, LaneCommand, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
+use crate::job::ClockMode;
 use crate::units::Span;
 use std::path::PathBuf;
 
@@ -87,6 +88,19 @@ pub enum Command {
     NextColoring,
     /// Shows or hides what the colours mean.
     ToggleLegend,
+    /// Chooses what puts the files on one axis.
+    SetClock(ClockMode),
+    /// Moves a document on the axis by so many nanoseconds.
+    ShiftDoc {
+        /// Index into the open documents.
+        doc: usize,
+        /// Positive is later.
+        by_ns: i64,
+    },
+    /// Takes back what documents were moved by.
+    ResetShifts,
+    /// Moves the other documents so that the counterparts of this item end where it ends.
+    AlignHere(Item),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

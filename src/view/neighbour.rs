@@ -84,7 +84,7 @@ impl Item {
     /// Where to begin when nothing is selected: the first operation of `rank` that starts in view.
     pub fn first_in_view(workspace: &Workspace, rank: RankId, view: Viewport) -> Option<Self> {
         let (doc, model) = workspace.rank(rank)?;
-        let seen = view.span().shifted(doc.offset_ns.saturating_neg());
+        let seen = doc.own_span(view.span());
         let op = model.ops.start_ns.partition_point(|start_ns| *start_ns < seen.start_ns);
         model.ops.start_ns.get(op).filter(|start_ns| **start_ns < seen.end_ns)?;
         Some(Self::Op(rank, op as u32))

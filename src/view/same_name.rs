@@ -78,7 +78,7 @@ impl SameName {
             }
             Item::Mark(..) | Item::Idle(..) | Item::Step(..) => return None,
         };
-        let own_span = |item: Item| Some(item.span(workspace)?.shifted(doc.offset_ns.saturating_neg()));
+        let own_span = |item: Item| Some(doc.own_span(item.span(workspace)?));
         let spans = items.iter().filter_map(|at| Some((*at, own_span(item.sibling(*at))?)));
         let stats = NameStats::of(spans, step_of(workspace, item, own_span(item)?))?;
         Some(Self { items, stats })

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Analysis, Mfu};
 use crate::experiment::Experiment;
+use crate::job::{ClockMap, ExportSummary, Job, JobOptions, RankRef};
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -23,22 +24,32 @@ pub struct Doc {
     pub trace: Arc<Trace>,
     /// The numbers.
     pub analysis: Arc<Analysis>,
-    /// Added to the file's own time to get axis time.
-    pub offset_ns: i64,
+    /// What other files need of it.
+    pub summary: Arc<ExportSummary>,
+    /// From the file's own time to axis time.
+    pub map: ClockMap,
 }
 
-/// What puts several documents on one axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Clock {
-    /// One document: its own clock.
-    #[default]
-    Own,
-    /// The wall clocks of the session starts.
-    Wall,
-    /// Each from its own first event, since not every file tells its wall clock.
-    StartsUnknown,
-    /// Each from its own first event, since by their wall clocks they were not recorded at the same time.
-    StartsApart,
+impl Doc {
+    /// Axis time of the file's own time.
+    pub fn axis_ns(&self, own_ns: i64) -> i64 {
+        self.map.to_job(own_ns)
+    }
+
+    /// The file's own time of axis time.
+    pub fn own_ns(&self, axis_ns: i64) -> i64 {
+        self.map.to_export(axis_ns)
+    }
+
+    /// A span of the file's own time in axis time.
+    pub fn axis_span(&self, own: Span) -> Span {
+        self.map.span_to_job(own)
+    }
+
+    /// A span of axis time in the file's own time.
+    pub fn own_span(&self, axis: Span) -> Span {
+        self.map.span_to_export(axis)
+    }
 }
 
 /// The open documents.
@@ -49,8 +60,12 @@ pub enum Clock {
 pub struct Workspace {
     /// Documents in the order they were opened.
     pub docs: Vec<Doc>,
-    /// What puts them on one axis.
-    pub clock: Clock,
+    /// Their ranks as one job; its exports are the documents, then those of which only a summary is open.
+    pub job: Arc<Job>,
+    /// What the user decided about the job.
+    pub options: JobOptions,
+    /// Added to job time to get axis time.
+    pub origin_ns: i64,
     /// What the user says of the run: of the first document that came with settings, until [`Workspace::describe`].
     pub experiment: Option<Experiment>,
     /// What the settings file says of the run, without what was changed since.
@@ -60,27 +75,62 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Puts the documents on one axis: by the wall clock of their session starts when every file tells it and their
-    /// captures overlap, else each from its own first event.
+    /// Puts the documents on one axis, by the clock that [`Job`] finds.
     pub fn new(docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>) -> Self {
-        let mut docs: Vec<Doc> =
-            docs.into_iter().map(|(trace, analysis)| Doc { trace, analysis, offset_ns: 0 }).collect();
-        let clock = clock_of(&docs);
-        for doc in &mut docs {
-            let own_start_ns = doc.trace.span.map_or(0, |s| s.start_ns).saturating_neg();
-            let wall_ns = doc.trace.source.utc_epoch_ns.filter(|_| clock == Clock::Wall);
-            doc.offset_ns = wall_ns.unwrap_or(own_start_ns);
-        }
-        let mut workspace = Self { docs, clock, ..Self::default() };
-        if let Some(span) = workspace.span() {
-            for doc in &mut workspace.docs {
-                doc.offset_ns = doc.offset_ns.saturating_sub(span.start_ns);
-            }
-        }
+        Self::default().with(docs, Vec::new(), JobOptions::default())
+    }
+
+    /// These documents and summaries in place of what was open; what is known of documents that stay is kept.
+    #[must_use]
+    pub fn with(
+        &self,
+        docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>,
+        summaries: Vec<Arc<ExportSummary>>,
+        options: JobOptions,
+    ) -> Self {
+        let known = |analysis: &Arc<Analysis>| self.docs.iter().find(|doc| Arc::ptr_eq(&doc.analysis, analysis));
+        let of = |(trace, analysis): (Arc<Trace>, Arc<Analysis>)| {
+            let summary = known(&analysis)
+                .map_or_else(|| Arc::new(ExportSummary::of(&trace, &analysis)), |doc| Arc::clone(&doc.summary));
+            Doc { trace, analysis, summary, map: ClockMap::default() }
+        };
+        let docs: Vec<Doc> = docs.into_iter().map(of).collect();
+        let exports = docs.iter().map(|doc| Arc::clone(&doc.summary)).chain(summaries).collect();
+        let job = Arc::new(Job::of(exports, &options));
+        let mut workspace = Self { docs, job, options, ..Self::default() };
+        workspace.place();
         let experiment = Mfu::experiment_of(&workspace.captures()).cloned();
         workspace.in_file.clone_from(&experiment);
         workspace.describe(experiment);
         workspace
+    }
+
+    /// Puts the documents on another clock.
+    pub fn set_clock(&mut self, options: JobOptions) {
+        self.job = Arc::new(self.job.on_clock(&options));
+        self.options = options;
+        self.place();
+    }
+
+    /// Places the documents as the job's clock says.
+    fn place(&mut self) {
+        let start = |(at, doc): (usize, &Doc)| Some(self.job.clock.map(at).to_job(doc.trace.span?.start_ns));
+        self.origin_ns = self.docs.iter().enumerate().filter_map(start).min().map_or(0, i64::saturating_neg);
+        for (at, doc) in self.docs.iter_mut().enumerate() {
+            let map = self.job.clock.map(at);
+            doc.map = ClockMap { offset_ns: map.offset_ns.saturating_add(self.origin_ns), ..map };
+        }
+    }
+
+    /// The rank of the job that `id` is, as an index into [`Job::ranks`].
+    pub fn job_rank(&self, id: RankId) -> Option<usize> {
+        self.job.rank_at(RankRef { export: id.doc, rank: id.rank })
+    }
+
+    /// The open rank that is rank `rank` of the job; `None` when only its summary is open.
+    pub fn open_rank(&self, rank: usize) -> Option<RankId> {
+        let at = self.job.ranks.get(rank)?.at;
+        (at.export < self.docs.len()).then_some(RankId { doc: at.export, rank: at.rank })
     }
 
     /// True when what is said of the run is not what the settings file says.
@@ -101,7 +151,7 @@ impl Workspace {
 
     /// From the first to the last event of any document, in axis time.
     pub fn span(&self) -> Option<Span> {
-        self.docs.iter().filter_map(|d| d.trace.span.map(|s| s.shifted(d.offset_ns))).reduce(Span::hull)
+        self.docs.iter().filter_map(|d| Some(d.axis_span(d.trace.span?))).reduce(Span::hull)
     }
 
     /// All ranks, document after document.
@@ -119,30 +169,11 @@ impl Workspace {
     }
 }
 
-fn clock_of(docs: &[Doc]) -> Clock {
-    if docs.len() < 2 {
-        return Clock::Own;
-    }
-    let epochs: Option<Vec<i64>> = docs.iter().map(|doc| doc.trace.source.utc_epoch_ns).collect();
-    let Some(epochs) = epochs else { return Clock::StartsUnknown };
-    let spans = docs.iter().zip(epochs).filter_map(|(doc, epoch_ns)| Some(doc.trace.span?.shifted(epoch_ns)));
-    let mut spans: Vec<Span> = spans.collect();
-    spans.sort_by_key(|span| span.start_ns);
-    let mut end_ns = spans.first().map_or(0, |span| span.end_ns);
-    for span in spans {
-        // Clocks that are seconds apart, or runs recorded one after the other: the axis would be mostly empty.
-        if span.start_ns > end_ns {
-            return Clock::StartsApart;
-        }
-        end_ns = end_ns.max(span.end_ns);
-    }
-    Clock::Wall
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
+    use crate::job::Basis;
     use crate::trace::testing::Fixture;
 
     /// A capture of one kernel from 100 to 200 ns whose time 0 is at `epoch_ns`.
@@ -153,27 +184,30 @@ mod tests {
         (Arc::new(trace), Arc::new(analysis))
     }
 
-    fn placed(epochs: &[Option<i64>]) -> (Clock, Vec<i64>) {
+    fn placed(epochs: &[Option<i64>]) -> (Vec<Basis>, Vec<i64>) {
         let workspace = Workspace::new(epochs.iter().map(|epoch| document(*epoch)));
-        let starts = workspace.docs.iter().filter_map(|doc| Some(doc.trace.span?.shifted(doc.offset_ns).start_ns));
-        (workspace.clock, starts.collect())
+        let starts = workspace.docs.iter().filter_map(|doc| Some(doc.axis_span(doc.trace.span?).start_ns));
+        (workspace.job.clock.sources.iter().map(|source| source.basis).collect(), starts.collect())
     }
 
     #[test]
     fn captures_that_overlap_are_placed_by_the_wall_clock() {
-        assert_eq!(placed(&[Some(1_000_030), Some(1_000_000)]), (Clock::Wall, vec![30, 0]));
+        assert_eq!(placed(&[Some(1_000_030), Some(1_000_000)]), (vec![Basis::Reference, Basis::Wall], vec![30, 0]));
         // The third touches the second only.
-        assert_eq!(placed(&[Some(0), Some(80), Some(160)]), (Clock::Wall, vec![0, 80, 160]));
+        assert_eq!(
+            placed(&[Some(0), Some(80), Some(160)]),
+            (vec![Basis::Reference, Basis::Wall, Basis::Wall], vec![0, 80, 160])
+        );
     }
 
     #[test]
     fn captures_recorded_at_other_times_each_start_at_zero() {
-        assert_eq!(placed(&[Some(0), Some(7_300_000_000)]), (Clock::StartsApart, vec![0, 0]));
+        assert_eq!(placed(&[Some(0), Some(7_300_000_000)]), (vec![Basis::Reference, Basis::FirstEvent], vec![0, 0]));
     }
 
     #[test]
     fn without_every_wall_clock_each_starts_at_zero() {
-        assert_eq!(placed(&[Some(5), None]), (Clock::StartsUnknown, vec![0, 0]));
-        assert_eq!(placed(&[Some(5)]), (Clock::Own, vec![0]));
+        assert_eq!(placed(&[Some(5), None]), (vec![Basis::Reference, Basis::FirstEvent], vec![0, 0]));
+        assert_eq!(placed(&[Some(5)]), (vec![Basis::Reference], vec![0]));
     }
 }

@@ -34,7 +34,7 @@ fn a_click_on_the_worst_place_shows_and_selects_it() {
     driven.harness.query_all_by_label(&text).next().unwrap().click();
     driven.settle();
     let state = driven.window().state();
-    let span = place.span.shifted(state.workspace.docs[0].offset_ns);
+    let span = place.span.shifted(state.workspace.docs[0].map.offset_ns);
     assert_eq!(state.view.selected_span, Some(span));
     let visible = state.view.viewport.span();
     assert!(visible.start_ns <= span.start_ns && visible.end_ns >= span.end_ns);

@@ -55,7 +55,7 @@ fn the_scopes_follow_the_view_the_selection_and_the_typical_steps() {
     let mut driven = open();
     let doc = &driven.window().state().workspace.docs[0];
     let steps = &doc.analysis.ranks[0].steps.as_ref().unwrap().steps;
-    let (fourth, offset_ns) = (steps[4].window, doc.offset_ns);
+    let (fourth, offset_ns) = (steps[4].window, doc.map.offset_ns);
     let typical: Vec<Span> = steps.iter().filter(|step| step.typical).map(|step| step.window).collect();
     let told = |table: &KernelTable| format!("{} in sum", format::duration(table.total_ns));
     let [all, one, usual] = [None, Some(&[fourth][..]), Some(&typical[..])].map(|scope| told(&table(&driven, scope)));

@@ -56,7 +56,7 @@ fn a_click_on_a_bar_shows_its_step() {
     let rank = view.rank.unwrap();
     let workspace = &driven.window().state().workspace;
     let (doc, _) = workspace.rank(rank).unwrap();
-    let window = doc.analysis.ranks[rank.rank].steps.as_ref().unwrap().steps[4].window.shifted(doc.offset_ns);
+    let window = doc.analysis.ranks[rank.rank].steps.as_ref().unwrap().steps[4].window.shifted(doc.map.offset_ns);
     let middle =
         (window.start_ns + window.len_ns() / 2 - strip.capture.start_ns) as f32 / strip.capture.len_ns() as f32;
     let at = pos2(strip.at(middle).x, strip.rect.bottom() - 18.0);

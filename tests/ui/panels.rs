@@ -26,7 +26,7 @@ fn the_visible_column_follows_the_view() {
     let window = numbers.steps.as_ref().unwrap().steps[4].window;
     let parts = numbers.partition(window);
     let expected = stepscope::format::duration(parts.compute_only_ns);
-    driven.send(Command::Show(window.shifted(driven.window().state().workspace.docs[0].offset_ns)));
+    driven.send(Command::Show(window.shifted(driven.window().state().workspace.docs[0].map.offset_ns)));
     assert!(driven.shows(&expected), "{expected}");
 }
 
@@ -38,7 +38,7 @@ fn a_selected_span_takes_the_place_of_the_visible_one() {
     let numbers = &doc.analysis.ranks[0];
     let span = numbers.steps.as_ref().unwrap().steps[4].window;
     let expected = stepscope::format::duration(numbers.partition(span).exposed_comm_ns);
-    let axis = span.shifted(doc.offset_ns);
+    let axis = span.shifted(doc.map.offset_ns);
     driven.send(Command::SelectSpan(Some(axis)));
     assert!(driven.shows("Selected, ") && !driven.shows("Visible, ") && driven.shows(&expected));
     driven.send(Command::SelectSpan(None));
@@ -114,7 +114,7 @@ fn a_click_on_a_step_shows_it() {
     let (doc, _) = state.workspace.rank(RANK).unwrap();
     let step = &doc.analysis.ranks[0].steps.as_ref().unwrap().steps[7];
     let visible = state.view.viewport.span();
-    let window = step.window.shifted(doc.offset_ns);
+    let window = step.window.shifted(doc.map.offset_ns);
     assert!(visible.start_ns <= window.start_ns && visible.end_ns >= window.end_ns);
     assert!(visible.len_ns() < 2 * window.len_ns());
 }

@@ -39,7 +39,7 @@ fn the_window_of_the_numbers_can_be_chosen() {
     driven.click("In view");
     let title = |driven: &Driven| {
         let doc = &driven.window().state().workspace.docs[0];
-        let visible = driven.window().state().view.viewport.span().shifted(-doc.offset_ns);
+        let visible = driven.window().state().view.viewport.span().shifted(-doc.map.offset_ns);
         let span = visible.intersect(doc.analysis.ranks[0].span).unwrap();
         format!("Visible, {}", format::duration(span.len_ns()))
     };

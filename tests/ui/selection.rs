@@ -54,7 +54,7 @@ fn a_span_drawn_on_the_ruler_shows_its_numbers_until_escape() {
     driven.harness.get_by_label("Copy as text").click();
     let text = copied(&mut driven).expect("something is copied");
     let doc = &driven.window().state().workspace.docs[0];
-    let parts = doc.analysis.ranks[0].partition(span.shifted(-doc.offset_ns));
+    let parts = doc.analysis.ranks[0].partition(span.shifted(-doc.map.offset_ns));
     let exact = stepscope::format::integer(parts.compute_only_ns);
     assert!(text.contains(&format!("{exact} ns")) && text.contains("rank 1 on"), "{text}");
     driven.press(Key::Escape);

@@ -33,6 +33,6 @@ fn a_click_on_a_bar_of_parts_shows_its_step() {
     driven.settle();
     let state = driven.window().state();
     let doc = &state.workspace.docs[0];
-    let window = doc.analysis.ranks[0].steps.as_ref().unwrap().steps[7].window.shifted(doc.offset_ns);
+    let window = doc.analysis.ranks[0].steps.as_ref().unwrap().steps[7].window.shifted(doc.map.offset_ns);
     assert_eq!(state.view.viewport.span(), window);
 }

@@ -33,7 +33,7 @@ fn a_click_on_an_exposed_span_shows_it_and_selects_its_kernel() {
     driven.click(&format!("Show exposed span 0, {}", format::duration(exposed.span.len_ns())));
     let state = driven.window().state();
     assert_eq!(state.view.selected, Some(Item::Op(RANK, exposed.op)));
-    let axis = exposed.span.shifted(state.workspace.docs[0].offset_ns);
+    let axis = exposed.span.shifted(state.workspace.docs[0].map.offset_ns);
     let visible = state.view.viewport.span();
     assert!(visible.start_ns <= axis.start_ns && visible.end_ns >= axis.end_ns);
     assert!(visible.len_ns() <= 4 * axis.len_ns(), "{visible:?} {axis:?}");

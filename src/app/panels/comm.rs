@@ -253,7 +253,7 @@ fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked
 /// Selects an operation and shows `span` with as much before and after it.
 fn go_to(chosen: &Chosen<'_>, op: u32, span: Span, out: &mut Vec<Command>) {
     out.push(Command::Select(Some(Item::Op(chosen.id, op))));
-    out.push(Command::Show(super::around(span).shifted(chosen.doc.offset_ns)));
+    out.push(Command::Show(chosen.doc.axis_span(super::around(span))));
 }
 
 fn kernel(chosen: &Chosen<'_>, op: u32) -> String {

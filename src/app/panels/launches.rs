@@ -352,6 +352,6 @@ fn go_to(chosen: &Chosen<'_>, call: u32, out: &mut Vec<Command>) {
     let Some(api) = chosen.doc.trace.processes.get(process).map(|process| &process.api) else { return };
     if (call as usize) < api.len() {
         out.push(Command::Select(Some(Item::Call(chosen.id.doc, process, call))));
-        out.push(Command::Show(super::around(api.span(call as usize)).shifted(chosen.doc.offset_ns)));
+        out.push(Command::Show(chosen.doc.axis_span(super::around(api.span(call as usize)))));
     }
 }

@@ -163,7 +163,7 @@ fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTab
     let own = chosen.numbers.span_parts(chosen.selected(cx.view).unwrap_or_default());
     let mut ranks = vec![(line(rank_text(&chosen.doc.trace, chosen.rank), &own), tables.to_vec())];
     for (id, doc, rank) in cx.workspace.ranks().filter(|(id, ..)| *id != chosen.id) {
-        let span = cx.view.selected_span.unwrap_or_default().shifted(doc.offset_ns.saturating_neg());
+        let span = doc.own_span(cx.view.selected_span.unwrap_or_default());
         if let Some(numbers) = doc.analysis.ranks.get(id.rank) {
             let parts = numbers.span_parts(span);
             ranks.push((line(rank_text(&doc.trace, rank), &parts), selection_parts(&parts)));
@@ -178,7 +178,7 @@ fn ranks(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, span: Span, out: &mut Ve
     ui.add_space(8.0);
     for (id, doc, rank) in cx.workspace.ranks() {
         let Some(numbers) = doc.analysis.ranks.get(id.rank) else { continue };
-        let parts = numbers.span_parts(span.shifted(doc.offset_ns.saturating_neg()));
+        let parts = numbers.span_parts(doc.own_span(span));
         ui.horizontal(|ui| {
             let name = crate::app::facts::rank_label(rank);
             let name = RichText::new(crate::format::one_line(&name, 16)).small();

@@ -4,6 +4,7 @@
 //! files, ending the program) comes back as an [`Effect`].
 
 mod asked;
+mod clock;
 mod names;
 mod opening;
 mod said;
@@ -23,6 +24,7 @@ use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
+use crate::job::ExportSummary;
 use crate::view::{Command, Panel, ViewState, Workspace};
 use opening::{Failure, failed};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -55,6 +57,8 @@ pub struct AppState {
     /// The demo is open: nothing is remembered of it.
     pub(super) demo: bool,
     opened: Vec<Opened>,
+    /// Exports of which only a summary is open.
+    pub(super) summaries: Vec<Arc<ExportSummary>>,
     /// What the user said in this window, in place of what came with the files.
     pub(super) said: Option<Said>,
     /// What was decided about the analysis before any settings file.
@@ -92,6 +96,7 @@ impl AppState {
             revision: 0,
             demo: false,
             opened: Vec::new(),
+            summaries: Vec::new(),
             said: None,
             awaited: None,
             replaced: Vec::new(),
@@ -126,6 +131,10 @@ impl AppState {
             Command::Open(paths) => self.open(paths),
             Command::OpenDemo => self.start(vec![What::Demo]),
             Command::Convert { report, folder } => self.start(vec![What::Convert { report, folder }]),
+            Command::SetClock(mode) => self.set_clock(mode),
+            Command::ShiftDoc { doc, by_ns } => self.shift(doc, by_ns),
+            Command::ResetShifts => self.reset_shifts(),
+            Command::AlignHere(item) => self.align_here(item),
             Command::CancelLoad => self.jobs.cancel(),
             Command::CloseAll => self.close_all(),
             Command::ToggleHelp => self.toggle(Overlay::Help),
@@ -232,7 +241,9 @@ impl AppState {
     }
 
     fn put_together(&mut self) {
-        self.workspace = Workspace::new(self.opened.iter().cloned());
+        let mut options = self.workspace.options.clone();
+        options.shift_ns.truncate(self.opened.len());
+        self.workspace = self.workspace.with(self.opened.iter().cloned(), self.summaries.clone(), options);
         if let Some(said) = &self.said {
             self.workspace.in_file.clone_from(&said.in_file);
             self.workspace.describe(Some(said.experiment.clone()));

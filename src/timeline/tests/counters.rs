@@ -37,7 +37,7 @@ fn the_group_opens_to_the_counters_that_the_rank_has() {
 fn the_pointer_reads_the_value_there_and_the_mean_of_its_column() {
     let mut window = opened();
     let busy = window.workspace.docs[0].analysis.ranks[0].busy.spans()[3];
-    let middle = (busy.start_ns + busy.end_ns) / 2 + window.workspace.docs[0].offset_ns;
+    let middle = window.workspace.docs[0].axis_ns((busy.start_ns + busy.end_ns) / 2);
     for (half_ns, exact) in [(100, true), (2_000_000, false)] {
         window.state.viewport = Viewport::of(Span::new(middle - half_ns, middle + half_ns));
         let y = window.beside(|lane| lane.key == BUSY).y;
@@ -62,7 +62,7 @@ fn the_share_behind_the_name_is_that_of_the_analysis() {
     let view = Span::new(3_000_000, 17_000_000);
     let parts = numbers.partition(view.intersect(numbers.span).unwrap());
     let busy = crate::format::percent(Some(1.0 - parts.idle_ns as f64 / parts.span_ns as f64));
-    window.state.viewport = Viewport::of(view.shifted(doc.offset_ns));
+    window.state.viewport = Viewport::of(doc.axis_span(view));
     let text = window.with_frame(|frame, layout, cache| {
         let lane = layout.lanes.iter().find(|lane| lane.key == BUSY).unwrap();
         share_text(frame, cache, lane)

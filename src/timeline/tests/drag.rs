@@ -45,7 +45,7 @@ fn edges(window: &Window, key: LaneKey) -> Vec<i64> {
         }
         _ => panic!("no edges known of {key:?}"),
     };
-    spans.iter().flat_map(|span| [span.start_ns + doc.offset_ns, span.end_ns + doc.offset_ns]).collect()
+    spans.iter().flat_map(|span| [doc.axis_ns(span.start_ns), doc.axis_ns(span.end_ns)]).collect()
 }
 
 proptest! {

@@ -136,7 +136,7 @@ impl Hits {
                 return None;
             }
             let Some((doc, table)) = self.table(group.place) else { continue };
-            let own = span.shifted(doc.offset_ns.saturating_neg());
+            let own = doc.own_span(span);
             let touches = |row: &&u32| {
                 let span = table.span(**row);
                 span.start_ns < own.end_ns && (span.end_ns > own.start_ns || span.start_ns >= own.start_ns)
@@ -200,7 +200,7 @@ impl Hits {
     /// When a hit is, in axis time.
     pub fn span(&self, hit: &Hit) -> Option<Span> {
         let (doc, table) = self.table(hit.place)?;
-        Some(table.span(hit.row).shifted(doc.offset_ns))
+        Some(doc.axis_span(table.span(hit.row)))
     }
 
     /// Name of a hit.
@@ -219,7 +219,7 @@ impl Hits {
         };
         for group in self.groups.iter().filter(|group| group.place.has_time()) {
             let Some((doc, table)) = self.table(group.place) else { continue };
-            let own_ns = |column: usize| edge_ns(column) - doc.offset_ns;
+            let own_ns = |column: usize| doc.own_ns(edge_ns(column));
             let mut first = group.starting_from(&table, 0, own_ns(0));
             for (column, any) in columns.iter_mut().enumerate() {
                 let next = group.starting_from(&table, first, own_ns(column + 1));

@@ -129,7 +129,7 @@ impl Hits {
             let is_hit = forward && spot.hit.is_some_and(|(of, _)| of == group);
             let position = if forward { position + usize::from(is_hit) } else { position.checked_sub(1)? };
             let (doc, table) = self.table(own.place)?;
-            let start_ns = table.span(*own.rows.get(position)?).start_ns.saturating_add(doc.offset_ns);
+            let start_ns = doc.axis_ns(table.span(*own.rows.get(position)?).start_ns);
             Some((start_ns, group, position))
         };
         let candidates = groups.iter().filter_map(|group| of(*group));
@@ -143,7 +143,7 @@ impl Hits {
         else {
             return 0;
         };
-        let start = |at_ns: i64| starting(own, &table, at_ns.saturating_sub(doc.offset_ns));
+        let start = |at_ns: i64| starting(own, &table, doc.own_ns(at_ns));
         match spot.hit {
             Some((of, position)) if of == group => position,
             // Of what starts at the same time, the groups of the list come in order.

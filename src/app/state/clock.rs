@@ -1,0 +1,57 @@
+//! Putting the open files on another clock, with what is in the middle of the view kept in sight.
+
+use super::AppState;
+use crate::job::{ClockMode, JobOptions};
+use crate::view::Item;
+
+impl AppState {
+    pub(super) fn set_clock(&mut self, clock: ClockMode) {
+        self.on_clock(JobOptions { clock, ..self.workspace.options.clone() });
+    }
+
+    /// Moves a document by so many nanoseconds.
+    pub(super) fn shift(&mut self, doc: usize, by_ns: i64) {
+        let mut options = self.workspace.options.clone();
+        options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
+        if let Some(ns) = options.shift_ns.get_mut(doc) {
+            *ns = ns.saturating_add(by_ns);
+            self.on_clock(options);
+        }
+    }
+
+    pub(super) fn reset_shifts(&mut self) {
+        self.on_clock(JobOptions { shift_ns: Vec::new(), ..self.workspace.options.clone() });
+    }
+
+    /// Moves every other document so that its counterpart of `item` ends where `item` ends.
+    pub(super) fn align_here(&mut self, item: Item) {
+        let Some(end_ns) = item.span(&self.workspace).map(|span| span.end_ns) else { return };
+        let mut options = self.workspace.options.clone();
+        options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
+        let mut moved = vec![false; options.shift_ns.len()];
+        for other in item.counterparts(&self.workspace) {
+            let doc = other.doc();
+            let Some(own_end_ns) = other.span(&self.workspace).map(|span| span.end_ns) else { continue };
+            if doc != item.doc()
+                && let (Some(ns), Some(moved @ false)) = (options.shift_ns.get_mut(doc), moved.get_mut(doc))
+            {
+                *ns = ns.saturating_add(end_ns.saturating_sub(own_end_ns));
+                *moved = true;
+            }
+        }
+        self.on_clock(options);
+    }
+
+    /// What the rank of the panels does in the middle of the view stays there.
+    fn on_clock(&mut self, options: JobOptions) {
+        let doc = self.view.rank.map_or(0, |rank| rank.doc);
+        let middle_ns = self.view.viewport.middle_ns() as i64;
+        let own_ns = self.workspace.docs.get(doc).map(|doc| doc.own_ns(middle_ns));
+        self.workspace.set_clock(options);
+        self.revision += 1;
+        let now_ns = self.workspace.docs.get(doc).zip(own_ns).map(|(doc, own_ns)| doc.axis_ns(own_ns));
+        if let Some(now_ns) = now_ns {
+            self.view.move_by(now_ns.saturating_sub(middle_ns), &self.workspace);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The same work on other ranks: the other members of a matched collective, the same kernel of the same step.
+//!
+//! Kernels that are no matched collective are paired by their full name, the number of their step, and their place among
+//! the kernels of that name in the step.
+
+use super::{Item, RankId, Workspace};
+use crate::trace::Trace;
+use crate::units::Span;
+
+/// An item of another rank beside one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counterpart {
+    /// The other item.
+    pub item: Item,
+    /// How much later it starts on the axis; negative is earlier.
+    pub later_ns: i64,
+    /// How much longer it takes.
+    pub longer_ns: i64,
+}
+
+impl Item {
+    /// The same work on the other open ranks, rank after rank; empty when it has none.
+    pub fn counterparts(self, workspace: &Workspace) -> Vec<Self> {
+        match self {
+            Self::Op(rank, op) => ops(workspace, rank, op),
+            Self::Step(rank, step) => steps(workspace, rank, step),
+            _ => Vec::new(),
+        }
+    }
+
+    /// [`Item::counterparts`] with how they differ from this one.
+    pub fn beside(self, workspace: &Workspace) -> Vec<Counterpart> {
+        let Some(own) = self.span(workspace) else { return Vec::new() };
+        let of = |item: Self| {
+            let span = item.span(workspace)?;
+            Some(Counterpart {
+                item,
+                later_ns: span.start_ns.saturating_sub(own.start_ns),
+                longer_ns: span.len_ns().saturating_sub(own.len_ns()),
+            })
+        };
+        self.counterparts(workspace).into_iter().filter_map(of).collect()
+    }
+}
+
+fn ops(workspace: &Workspace, rank: RankId, op: u32) -> Vec<Item> {
+    let others = || workspace.ranks().map(|(id, ..)| id).filter(move |id| *id != rank);
+    let matched = workspace.job_rank(rank).and_then(|job_rank| workspace.job.matched_op(job_rank, op));
+    if let Some((matched, member)) = matched {
+        let members = (0..matched.members.len()).filter(|other| *other != member);
+        let item = |other| {
+            let (rank, op) = workspace.job.op_of(matched.group, other, matched.at)?;
+            let id = RankId { doc: rank.at.export, rank: rank.at.rank };
+            (id.doc < workspace.docs.len()).then_some(Item::Op(id, op))
+        };
+        return members.filter_map(item).collect();
+    }
+    let Some(place) = Place::of(workspace, rank, op) else { return Vec::new() };
+    others().filter_map(|other| Some(Item::Op(other, place.find(workspace, other)?))).collect()
+}
+
+/// A kernel by its name and place in a numbered step.
+struct Place<'a> {
+    name: &'a str,
+    step: i64,
+    place: usize,
+}
+
+impl<'a> Place<'a> {
+    fn of(workspace: &'a Workspace, rank: RankId, op: u32) -> Option<Self> {
+        let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
+        let start_ns = *table.start_ns.get(op as usize)?;
+        let steps = doc.analysis.ranks.get(rank.rank)?.steps.as_ref().filter(|steps| !steps.estimated)?;
+        let at = steps.steps.partition_point(|step| step.window.end_ns <= start_ns);
+        let step = steps.steps.get(at).filter(|step| step.window.contains(start_ns))?;
+        let first = table.start_ns.partition_point(|ns| *ns < step.window.start_ns);
+        let name = table.name.get(op as usize)?;
+        let place = table.name.get(first..op as usize)?.iter().filter(|other| *other == name).count();
+        Some(Self { name: doc.trace.op_full_name(*name), step: step.number?, place })
+    }
+
+    fn find(&self, workspace: &Workspace, rank: RankId) -> Option<u32> {
+        let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
+        let steps = doc.analysis.ranks.get(rank.rank)?.steps.as_ref().filter(|steps| !steps.estimated)?;
+        let step = steps.steps.iter().find(|step| step.number == Some(self.step))?;
+        let within = range(&table.start_ns, step.window);
+        let is_named = |at: &usize| table.name.get(*at).is_some_and(|name| full_name(&doc.trace, name.0) == self.name);
+        within.filter(is_named).nth(self.place).and_then(|at| u32::try_from(at).ok())
+    }
+}
+
+fn full_name(trace: &Trace, name: u32) -> &str {
+    trace.op_full_name(crate::trace::OpNameId(name))
+}
+
+/// Operations that start in `window`.
+fn range(start_ns: &[i64], window: Span) -> std::ops::Range<usize> {
+    start_ns.partition_point(|ns| *ns < window.start_ns)..start_ns.partition_point(|ns| *ns < window.end_ns)
+}
+
+fn steps(workspace: &Workspace, rank: RankId, step: u32) -> Vec<Item> {
+    let steps_of = |rank: RankId| workspace.docs.get(rank.doc)?.analysis.ranks.get(rank.rank)?.steps.as_ref();
+    let number = steps_of(rank).and_then(|steps| steps.steps.get(step as usize)?.number);
+    let Some(number) = number else { return Vec::new() };
+    let others = workspace.ranks().map(|(id, ..)| id).filter(|id| *id != rank);
+    let of = |other: RankId| {
+        let at = steps_of(other)?.steps.iter().position(|step| step.number == Some(number))?;
+        Some(Item::Step(other, u32::try_from(at).ok()?))
+    };
+    others.filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+    use std::sync::Arc;
+
+    /// A capture of two steps of two equal kernels each, the second of each `longer_ns` longer, `shift_ns` later.
+    fn capture(shift_ns: i64, longer_ns: i64) -> (Arc<Trace>, Arc<crate::analysis::Analysis>) {
+        let mut fixture = Fixture::new();
+        for step in 0..2 {
+            let at = shift_ns + step * 1000;
+            fixture.range(&format!("step {step}"), 1, at, at + 900);
+            fixture.launched("gemm", 7, 1, at + 10, at + 100, at + 200);
+            fixture.launched("gemm", 7, 1, at + 20, at + 300, at + 400 + longer_ns);
+        }
+        let trace = fixture.build();
+        let analysis = analyze(&trace, &Params::default());
+        (Arc::new(trace), Arc::new(analysis))
+    }
+
+    #[test]
+    fn a_kernel_is_found_by_name_step_and_place() {
+        let workspace = Workspace::new([capture(0, 0), capture(5, 30)]);
+        let [own, other] = [0, 1].map(|doc| RankId { doc, rank: 0 });
+        let beside = Item::Op(own, 3).beside(&workspace);
+        assert_eq!(beside.len(), 1);
+        assert_eq!((beside[0].item, beside[0].longer_ns), (Item::Op(other, 3), 30));
+        assert_eq!(Item::Step(own, 1).counterparts(&workspace), [Item::Step(other, 1)]);
+        assert!(Item::Idle(own, 0).counterparts(&workspace).is_empty());
+    }
+}
