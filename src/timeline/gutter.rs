@@ -13,6 +13,7 @@ use crate::trace::Trace;
 use crate::units::{self, Span};
 use crate::view::{LaneKey, RankId, Workspace};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use std::sync::Arc;
 
 /// Width of a rank's coloured edge.
 const EDGE_PT: f32 = 4.0;
@@ -139,14 +140,16 @@ fn names(
         return;
     }
     let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), strong).size().x;
-    // The name comes first: a share that would leave it no room is cut at its comma, or left out.
-    let share_right = area.right() - SHARE_RIGHT_PT;
-    let room = share_right - left - width(&name) - SHARE_GAP_PT;
+    // The name comes first: a share that would leave it no room goes where the button would be, is cut at its comma, or
+    // is left out.
+    let name_right = left + width(&name) + SHARE_GAP_PT;
     let share = share_text(frame, cache, lane);
     let texts = [share.as_str(), share.split(',').next().unwrap_or_default()];
     let galleys = texts.map(|text| painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text_dim));
-    if let Some(galley) = galleys.into_iter().find(|galley| galley.size().x <= room) {
-        painter.galley(pos2(share_right - galley.size().x, middle - galley.size().y / 2.0), galley, palette.text_dim);
+    let rights = [area.right() - SHARE_RIGHT_PT, right];
+    let places = galleys.iter().flat_map(|galley| rights.map(|right| (galley, right - galley.size().x)));
+    if let Some((galley, x)) = places.into_iter().find(|(_, x)| *x >= name_right) {
+        painter.galley(pos2(x, middle - galley.size().y / 2.0), Arc::clone(galley), palette.text_dim);
     }
     let short = short_name(lane.key).filter(|_| width(&name) > right - left);
     put(short.unwrap_or(&name), middle, right, &font, strong);

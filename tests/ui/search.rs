@@ -231,3 +231,14 @@ fn hits_on_lanes_look_as_designed() {
         compare(&cut(&image, 0, 0, 600, 300), name);
     }
 }
+
+#[test]
+fn hits_on_the_overview_of_the_capture_look_as_designed() {
+    let workspace = Workspace::new([job::opened(0, 12)]);
+    let step = Item::Step(RankId { doc: 0, rank: 0 }, 4).span(&workspace).unwrap();
+    for (theme, name) in [(Theme::Dark, "hits_map_dark"), (Theme::Light, "hits_map_light")] {
+        let options = PictureOptions { width_px: 600, height_px: 400, theme, ..PictureOptions::default() };
+        let image = render(&workspace, &marked(&workspace, &query("AllReduce"), Some(step)), &options);
+        compare(&cut(&image, 0, 30, 600, 60), name);
+    }
+}
