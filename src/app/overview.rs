@@ -130,6 +130,9 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comman
     }
 }
 
+/// Width of a letter of a heading, on the safe side.
+const LETTER_PT: f32 = 7.0;
+
 /// What the last row of the table is.
 const LENGTH: &str = "Length of the window. The five parts above sum to it exactly.";
 
@@ -141,7 +144,8 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[Measured]) {
             number(&mut row, |ui| {
                 // "Typical step" is "Typical" where the column is narrow.
                 let short = title.split(' ').next().unwrap_or(title);
-                let shown = if ui.available_width() < 84.0 { short } else { *title };
+                let narrow = ui.available_width() < LETTER_PT * title.len() as f32;
+                let shown = if narrow { short } else { *title };
                 ui.label(RichText::new(shown).weak()).on_hover_text(tip);
             });
         }

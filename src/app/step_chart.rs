@@ -135,3 +135,28 @@ pub const fn kind(step: &Step) -> &'static str {
         edge => edge_text(edge, step.typical),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::trace::testing::Fixture;
+
+    #[test]
+    fn steps_that_are_left_out_are_counted_by_why() {
+        let mut fixture = Fixture::new();
+        let mut at_ns = 0;
+        for (number, len_ns) in [300, 100, 100, 100, 130, 100, 170, 100, 100, 180].into_iter().enumerate() {
+            fixture.range(&format!("step {number}"), 11, at_ns, at_ns + len_ns);
+            fixture.launched("gemm", 7, 11, at_ns + 1, at_ns + 5, at_ns + len_ns);
+            at_ns += len_ns;
+        }
+        let analysis = analyze(&fixture.build(), &Params::default());
+        let steps = analysis.ranks[0].steps.as_ref().unwrap();
+        let text = left_out(steps).unwrap();
+        assert_eq!(text, "; left out: 1 warm-up, 1 outside 20 %, 2 outliers");
+        let typical =
+            Steps { steps: steps.steps.iter().filter(|step| step.typical).cloned().collect(), ..steps.clone() };
+        assert_eq!(left_out(&typical), None);
+    }
+}

@@ -14,7 +14,7 @@ use super::{keys, theme};
 use crate::format;
 use crate::report::{Capture, Form, SaveError, check_target};
 use crate::timeline::color::Palette;
-use crate::view::{Command, Theme, Workspace};
+use crate::view::{Command, LaneCommand, Theme, Workspace};
 use egui::{Context, Popup, Ui, ViewportCommand};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -249,6 +249,11 @@ impl Window {
                 }
                 Command::ToggleHelp | Command::TogglePalette | Command::Quit => commands.push(command),
                 _ if covered => {}
+                // The key that closes the list of lanes is no text for the field in it, which has the focus.
+                command @ Command::Lane(LaneCommand::ToggleList) if self.state.view.lanes.list => {
+                    commands.retain(|typed| !matches!(typed, Command::Lane(LaneCommand::Filter(_))));
+                    commands.push(command);
+                }
                 // Keys zoom at the pointer, as the wheel does, while it is over the lanes.
                 Command::ZoomAt { at_ns, factor } => {
                     let at_ns = self.caches.timeline.pointer_ns().unwrap_or(at_ns);

@@ -213,3 +213,32 @@ pub(super) fn open_questions(export: &ExportReport) -> String {
 fn row(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Params, analyze};
+    use crate::report::{Form, Picture};
+    use crate::trace::OpKind;
+    use crate::trace::testing::Fixture;
+
+    #[test]
+    fn what_a_capture_without_kernels_does_not_tell_is_a_dash_with_the_reason() {
+        let mut fixture = Fixture::new();
+        fixture.call("cudaLaunchKernel_v7000", 11, 0, 10, None);
+        fixture.gpu_op(OpKind::Memset, "", 9, 1_000, 2_000, None, Some(8));
+        fixture.gpu_op(OpKind::Memset, "", 9, 90_000, 91_000, None, Some(8));
+        let trace = fixture.build();
+        let analysis = analyze(&trace, &Params::default());
+        let captures = [Capture { trace: &trace, analysis: &analysis }];
+        let none: &[Picture] = &[];
+        for form in [Form::Text, Form::Markdown] {
+            let text = form.write(&captures, None, none).unwrap();
+            assert!(text.contains("No kernels were recorded although") && text.contains("not known"), "{text}");
+            let parts: Vec<&str> = text.lines().filter(|line| line.contains("Compute only")).collect();
+            assert!(!parts.is_empty() && parts.iter().all(|line| !line.contains("0 ns")), "{text}");
+            assert!(!text.contains("Idle by cause") && !text.contains("Longest of"), "{text}");
+            assert!(!text.contains("Up to"), "{text}");
+        }
+    }
+}

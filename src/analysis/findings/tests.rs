@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::analysis::Rules;
+use crate::trace::CommCall;
 use crate::trace::testing::Fixture;
+use crate::units::Span;
 
 fn findings(fixture: &mut Fixture) -> Vec<Finding> {
     let trace = fixture.build();
@@ -70,4 +72,28 @@ fn unfused_kernels_are_counted_over_the_families_that_a_run_is_made_of() {
     };
     let (apart, fusable) = (share("elementwise, reduction, norm and copy"), share("all but the longest"));
     assert!((apart - 0.6).abs() < 0.001 && (fusable - 0.3).abs() < 0.001, "{apart} {fusable}");
+}
+
+#[test]
+fn a_finding_on_some_collectives_leads_to_those_and_not_to_the_longest_of_all() {
+    let mut fixture = Fixture::new();
+    let mut now = 0;
+    let mut collective = |name: &str, bytes: Option<u64>, len_ns: i64| {
+        let call = bytes.map(|bytes| CommCall { communicator: Some(9), bytes: Some(bytes), ..CommCall::default() });
+        fixture.launched("gemm", 7, 1, now, now + 5, now + 1_000_000);
+        now += 1_000_000;
+        fixture.range_in("NCCL", "ncclAllReduce", 1, Span::new(now, now + 10), call);
+        fixture.launched(name, 20, 1, now + 2, now + 20, now + 20 + len_ns);
+        now += 20 + len_ns;
+        Span::new(now - len_ns, now)
+    };
+    let all_reduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+    collective(all_reduce, Some(1 << 20), 100_000);
+    let slow = collective(all_reduce, Some(64 << 20), 40_000_000);
+    collective("ncclDevKernel_AllGather_RING_LL", None, 90_000_000);
+    let all = findings(&mut fixture);
+    let found = all.iter().find(|finding| finding.rule == Rule::LowBandwidth).unwrap();
+    assert_eq!(found.places.iter().map(|place| place.span).collect::<Vec<_>>(), [slow]);
+    let exposed = all.iter().find(|finding| finding.rule.area() == Area::Communication && finding.places.len() > 1);
+    assert_eq!(exposed.unwrap().places[0].ns, 90_000_000, "of all the longest comes first");
 }
