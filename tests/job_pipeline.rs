@@ -33,18 +33,18 @@ fn pipeline(micro_batches: u32) -> JobConfig {
     JobConfig { micro_batches, steps: 4, ..preset("pipeline-8").unwrap() }
 }
 
-/// What is measured over the typical steps, beside what is true of them: (stalled, all) per stage.
-fn true_bubble(job: &Job, truth: &Truth, rank: usize) -> f64 {
-    let steps = job.summary(rank).unwrap().steps.iter().zip(&truth.ranks[rank].steps).filter(|(step, _)| step.typical);
-    let sum = |of: (i64, i64), step: i64, span: i64| (of.0 + step, of.1 + span);
-    let (stall, span) = steps.fold((0, 0), |of, (_, t)| sum(of, t.pipeline_stall_ns, t.window.len_ns()));
-    stall as f64 / span as f64
+/// True share of the bubble of a rank over its last `count` steps.
+fn true_bubble(truth: &Truth, rank: usize, count: u64) -> f64 {
+    let steps = &truth.ranks[rank].steps[5 - count as usize..];
+    let stall: i64 = steps.iter().map(|step| step.pipeline_stall_ns).sum();
+    stall as f64 / steps.iter().map(|step| step.window.len_ns()).sum::<i64>() as f64
 }
 
 #[test]
 fn the_bubble_of_every_stage_is_that_of_the_simulation_and_of_the_verdict() {
-    for (micro_batches, theory) in [(8, 0.273), (32, 0.086)] {
-        let (exports, bubbles, truth) = simulated(&pipeline(micro_batches), &Params::default());
+    // The first of five steps is out of the ordinary on three of four stages with few micro-batches: it counts on none.
+    for (name, micro_batches, theory, counted) in [("pipeline-8", 8, 0.273, 4), ("pipeline-32", 32, 0.086, 5)] {
+        let (exports, bubbles, truth) = simulated(&preset(name).unwrap(), &Params::default());
         let job = Job::of(exports, &JobOptions::default());
         let stages = job.pipeline.as_ref().unwrap();
         assert!((stages.theory().unwrap() - theory).abs() < 0.0005, "{:?}", stages.pipeline);
@@ -55,10 +55,15 @@ fn the_bubble_of_every_stage_is_that_of_the_simulation_and_of_the_verdict() {
             assert_eq!((stage.stage, stage.rank, &stage.ranks[..]), (at as u32, at, &[at][..]));
             let place = job.ranks[at].place.pp;
             assert_eq!(place, Some(Known { at: at as u32, from: PlaceSource::Ranges }));
-            let (time, truth) = (stage.time, true_bubble(&job, &truth, at));
+            let (time, truth) = (stage.time, true_bubble(&truth, at, counted));
             let measured = time.bubble_share().unwrap();
             assert!((measured - truth).abs() < 0.02, "stage {at} of {micro_batches}: {measured} for {truth}");
             of_pipeline += truth / 4.0;
+            assert_eq!(time.steps, counted);
+            // On the fourth stage it is no outlier, so the verdict of that rank alone counts it.
+            if micro_batches == 8 && at == 3 {
+                continue;
+            }
             // The verdict divides each cause by the steps, so it may be some nanoseconds short.
             let bubble = bubbles[at].as_ref().unwrap();
             assert_eq!(time.per_step(time.whole.exposed_ns), bubble.exposed_ns);
@@ -127,17 +132,17 @@ fn blocks_are_the_passes_of_the_schedule_in_order() {
 
 #[test]
 fn a_slow_stage_is_named_with_what_it_costs() {
-    let uneven = JobConfig { stragglers: vec![2], compute_factor: 1.4, ..pipeline(8) };
+    let uneven = JobConfig { stragglers: vec![2], compute_factor: 1.4, ..pipeline(24) };
     let (stages, _) = staged(&uneven);
     let found = stages.imbalance.unwrap();
     assert_eq!(stages.stages[found.slowest].stage, 2);
     assert!(found.is_large(), "{found:?}");
-    assert_eq!(found.cost_ns_per_step, (found.max_ns - found.mean_ns) * 8);
-    // The same work spread evenly: what is saved is (m-1)/m of that, the rest being that the first one passes anyway.
+    assert_eq!(found.cost_ns_per_step, (found.max_ns - found.mean_ns) * 24);
+    // The same work spread evenly: filling and draining hide a few of the 24.
     let (even, _) = staged(&JobConfig { stragglers: vec![0, 1, 2, 3], compute_factor: 1.1, ..uneven });
     let step_ns = |stages: &Stages| stages.total.per_step(stages.total.whole.span_ns);
     let saved = (step_ns(&stages) - step_ns(&even)) as f64 / found.cost_ns_per_step as f64;
-    assert!((0.75..=1.02).contains(&saved), "{saved}");
+    assert!((0.85..=1.0).contains(&saved), "{saved}");
     assert!(!even.imbalance.unwrap().is_large());
     let what_if = stages.what_if.iter().find(|w| w.change == Change::EvenStages).unwrap();
     let (then, measured) = (what_if.bubble_share.unwrap(), even.total.bubble_share().unwrap());

@@ -1,7 +1,8 @@
 //! A pipeline over its stages: the bubble of each by phase, beside what the schedule costs in theory, and what a change
 //! would give.
 //!
-//! The bubble of a stage is that of the verdict of its rank. With p stages, m micro-batches, v chunks a stage, t one
+//! The bubble of a stage is measured by the rule of the verdict, over the steps that are typical on most stages, so that
+//! the warm-up of one does not set it apart. With p stages, m micro-batches, v chunks a stage, t one
 //! forward and backward of a micro-batch on a stage (Narayanan et al. 2021, "Efficient Large-Scale Language Model
 //! Training on GPU Clusters Using Megatron-LM", section 2.2):
 //!
@@ -14,7 +15,8 @@
 //! the same batch (t falls as m rises) or more chunks. The bubble of the steady state is waiting for a slower stage or
 //! for transfers, and stays.
 
-use super::Job;
+use super::cost::common_steps;
+use super::{Job, StepSummary};
 use crate::analysis::{BLOCK_STEPS, BlockSource, Pipeline, PipelineTime, StageStep, StageWork};
 use crate::units::share;
 use serde::Serialize;
@@ -52,7 +54,7 @@ pub struct Stage {
     pub ranks: Vec<usize>,
     /// What its blocks are known by.
     pub source: BlockSource,
-    /// Its typical steps.
+    /// The steps that are typical on most stages; its own typical ones when steps are not numbered.
     pub time: StageTime,
     /// Mean compute of one micro-batch, forward and backward; `None` without blocks.
     pub micro_batch_ns: Option<i64>,
@@ -61,7 +63,7 @@ pub struct Stage {
 /// Sums over steps. Parts sum exactly; [`StageTime::per_step`] makes a mean of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct StageTime {
-    /// Steps summed: the typical ones. Of a pipeline: over all its stages.
+    /// Steps summed. Of a pipeline: over all its stages.
     pub steps: u64,
     /// All of them.
     pub whole: PipelineTime,
@@ -86,7 +88,8 @@ pub struct Imbalance {
     pub mean_ns: i64,
     /// How much longer the slowest takes than the mean, as a share of the mean.
     pub excess: f64,
-    /// What it costs a step at most: (max - mean) m, as each micro-batch waits for the slowest stage.
+    /// What it costs a step at most: (max - mean) m, as each micro-batch waits for the slowest stage. Filling and
+    /// draining hide some of it: the cost of up to as many micro-batches as there are stages.
     pub cost_ns_per_step: i64,
 }
 
@@ -223,12 +226,17 @@ impl Stages {
         if !missing.is_empty() && !by_stage.is_empty() {
             stages.notices.push(StageNotice::Missing(missing));
         }
+        let mut of_stages: Vec<(u32, (usize, &StageWork), Vec<usize>)> = Vec::new();
         for (stage, mut ranks) in by_stage {
             ranks.sort_by_key(|(rank, _)| order(job, *rank));
-            if let Some((rank, work)) = ranks.first().copied() {
-                let ranks = ranks.iter().map(|(rank, _)| *rank).collect();
-                stages.add(job, stage, (rank, work), ranks);
+            if let Some(first) = ranks.first().copied() {
+                of_stages.push((stage, first, ranks.iter().map(|(rank, _)| *rank).collect()));
             }
+        }
+        let ranks: Vec<usize> = of_stages.iter().map(|(_, (rank, _), _)| *rank).collect();
+        let common = common_steps(job, &ranks);
+        for (stage, first, ranks) in of_stages {
+            stages.add(job, stage, first, ranks, &common);
         }
         stages.total.has_phases = stages.stages.iter().all(|stage| stage.time.has_phases);
         for stage in &stages.stages {
@@ -240,10 +248,15 @@ impl Stages {
         Some(stages)
     }
 
-    fn add(&mut self, job: &Job, stage: u32, (rank, work): (usize, &StageWork), ranks: Vec<usize>) {
+    /// Adds a stage by one of its ranks, over the steps numbered `common`.
+    fn add(&mut self, job: &Job, stage: u32, (rank, work): (usize, &StageWork), ranks: Vec<usize>, common: &[i64]) {
         let of = job.summary(rank).map_or(&[][..], |summary| &summary.steps);
+        let counts = |step: &StepSummary| match common {
+            [] => step.typical,
+            common => step.number.is_some_and(|number| common.binary_search(&number).is_ok()),
+        };
         let typical: Vec<&StageStep> =
-            of.iter().zip(&work.steps).filter(|(step, _)| step.typical).map(|(_, step)| step).collect();
+            of.iter().zip(&work.steps).filter(|(step, _)| counts(step)).map(|(_, step)| step).collect();
         let time = StageTime::of(typical.iter().copied());
         if typical.is_empty() {
             self.notices.push(StageNotice::NoSteps(rank));
