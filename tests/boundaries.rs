@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("experiment", &["units"]),
     ("record", &["format"]),
     ("analysis", &["experiment", "record", "trace", "units"]),
-    ("job", &["analysis", "trace", "units"]),
+    ("job", &["analysis", "experiment", "trace", "units"]),
     ("settings", &["analysis", "experiment", "units"]),
     ("stats", &["analysis", "trace", "units"]),
     ("report", &["analysis", "experiment", "format", "job", "stats", "trace", "units"]),

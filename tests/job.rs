@@ -77,12 +77,15 @@ fn planted_drift_is_recovered() {
     assert_placed(&job, &truth);
 }
 
+/// End and transfer of a collective, and how long each rank waited.
+type Ended = (i64, i64, Vec<(u32, i64)>);
+
 #[test]
 fn matched_collectives_split_into_wait_and_transfer_as_simulated() {
     for name in ["four-equal", "straggler-compute", "pipeline-8"] {
         let (job, truth) = compared(&JobConfig { steps: 3, ..named(name) });
         assert!(job.refused.is_empty(), "{name}: {:?}", job.refused);
-        let mut expected: Vec<(i64, i64, Vec<(u32, i64)>)> = Vec::new();
+        let mut expected: Vec<Ended> = Vec::new();
         for collective in truth.collectives.iter().filter(|c| c.arrivals.len() > 1) {
             let waits = collective.arrivals.iter().map(|a| (a.rank, a.wait_ns)).collect();
             expected.push((collective.end_ns - truth.ranks[0].offset_ns, collective.transfer_ns, waits));

@@ -66,8 +66,11 @@ pub use mfu::{Compared, Doubt, Loss, Mfu, Missing, Peak, StepTime, mfu_without};
 pub use overlaps::{Overlap, Overlaps};
 pub use part::Part;
 pub use partition::{Partition, median_of};
-pub use pipeline::{Bubble, Pipeline};
+pub use pipeline::{
+    BLOCK_STEPS, Block, BlockSource, Blocks, Bubble, Pass, Phases, Pipeline, PipelineTime, StageStep, StageWork,
+};
 pub use places::Place;
+pub use range_names::distinct as distinct_range_names;
 pub use ranges::{
     Attribution, Listing, PathRange, Projected, RangeSum, RangeSums, Ranges, SameThreadRow, Sequence, Trend,
     group_name, linked_by_sequence, project, same_thread_rows, sequence_number,

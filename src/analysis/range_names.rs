@@ -4,7 +4,7 @@ use crate::trace::{NameId, Trace};
 
 /// The names in order of their first range, thread after thread. One pass over the ranges; a byte for every name of
 /// the trace meanwhile.
-pub(super) fn distinct(trace: &Trace, process: usize) -> Vec<NameId> {
+pub fn distinct(trace: &Trace, process: usize) -> Vec<NameId> {
     let mut known = vec![false; trace.names.len()];
     let ranges = trace.threads.iter().filter(|thread| thread.process == process).flat_map(|thread| &thread.nvtx.name);
     let is_new = |name: &&NameId| known.get_mut(name.0 as usize).is_some_and(|known| !std::mem::replace(known, true));

@@ -30,7 +30,7 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
         check_target(path)?;
     }
     let exports = summaries(&files, &options.reading)?;
-    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns });
+    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, ..JobOptions::default() });
     if job.ranks.len() < 2 {
         return Err(CliError::Usage(format!(
             "{} ran work on a GPU, and comparing needs two ranks: name the exports of the other ranks, too",

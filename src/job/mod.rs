@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  trace + analysis -> ExportSummary --+
-//!  trace + analysis -> ExportSummary --+--> Job: groups, clock, waits, straggler
+//!  trace + analysis -> ExportSummary --+--> Job: groups, clock, waits, straggler, pipeline
 //!  rank2.summary    -> ExportSummary --+
 //! ```
 
@@ -18,7 +18,9 @@ pub mod file;
 mod heat;
 mod matching;
 mod median;
+mod place;
 mod ranks;
+mod stages;
 mod straggler;
 mod summary;
 mod waits;
@@ -29,7 +31,9 @@ pub use cost::{Extra, ExtraKind, SlowKernels};
 pub use diff::{COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, KernelDelta, RangeDelta};
 pub use heat::{Heat, HeatMetric, wait_share};
 pub use matching::{Group, Member, Refusal, RefusalReason};
+pub use place::{Axis, Known, Layout, Place, PlaceOptions, PlaceSource};
 pub use ranks::{JobRank, RankRef};
+pub use stages::{Change, IMBALANCE_SHARE, Imbalance, Stage, StageNotice, StageTime, Stages, WhatIf};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
@@ -43,6 +47,8 @@ pub struct JobOptions {
     pub clock: ClockMode,
     /// Nanoseconds that the user shifts each export by, on top of the clock; missing ones are 0.
     pub shift_ns: Vec<i64>,
+    /// Where ranks stand in the parallel layout.
+    pub places: PlaceOptions,
 }
 
 /// Several ranks that belong together.
@@ -62,21 +68,24 @@ pub struct Job {
     pub waits: Waits,
     /// Ranks that the others wait for.
     pub stragglers: Stragglers,
+    /// The pipeline, when the user declares one or ranges name one.
+    pub pipeline: Option<Stages>,
 }
 
 impl Job {
     /// Computes everything about the ranks of `exports`.
     pub fn of(exports: Vec<Arc<ExportSummary>>, options: &JobOptions) -> Self {
-        let ranks = ranks::of(&exports);
+        let ranks = ranks::of(&exports, &options.places);
         let (groups, refused) = matching::groups(&exports, &ranks);
         let clock = Clock::of(&exports, &ranks, &groups, options);
         let mut job = Self { exports, ranks, groups, refused, clock, ..Self::default() };
         job.waits = Waits::of(&job);
         job.stragglers = Stragglers::of(&job);
+        job.pipeline = Stages::of(&job);
         job
     }
 
-    /// The same job by another clock: what was matched stays.
+    /// The same job by another clock: what was matched, and where the ranks stand, stays.
     #[must_use]
     pub fn on_clock(&self, options: &JobOptions) -> Self {
         let clock = Clock::of(&self.exports, &self.ranks, &self.groups, options);

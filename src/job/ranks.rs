@@ -1,6 +1,7 @@
 //! The ranks of a job and what tells them apart.
 
 use super::ExportSummary;
+use super::place::{self, Known, Place, PlaceOptions};
 use std::sync::Arc;
 
 /// A rank of an export.
@@ -19,10 +20,12 @@ pub struct JobRank {
     pub at: RankRef,
     /// Its label, unlike that of any other rank of the job.
     pub label: String,
+    /// Where it stands in the parallel layout, as far as known.
+    pub place: Place<Known>,
 }
 
 /// The ranks of all exports. Those of several exports that carry one label get the file's name behind it.
-pub(super) fn of(exports: &[Arc<ExportSummary>]) -> Vec<JobRank> {
+pub(super) fn of(exports: &[Arc<ExportSummary>], options: &PlaceOptions) -> Vec<JobRank> {
     let all = exports.iter().enumerate().flat_map(|(export, e)| {
         e.ranks.iter().enumerate().map(move |(rank, r)| (RankRef { export, rank }, e.as_ref(), r.label.as_str()))
     });
@@ -33,9 +36,16 @@ pub(super) fn of(exports: &[Arc<ExportSummary>]) -> Vec<JobRank> {
         Some(1) => label.to_owned(),
         _ => format!("{label} ({})", export.stem()),
     };
-    let mut ranks: Vec<JobRank> =
-        all.iter().map(|(at, export, text)| JobRank { at: *at, label: label(export, text) }).collect();
+    let rank = |(at, export, text): &(RankRef, &ExportSummary, &str)| JobRank {
+        at: *at,
+        label: label(export, text),
+        place: Place::default(),
+    };
+    let mut ranks: Vec<JobRank> = all.iter().map(rank).collect();
     number_equals(&mut ranks);
+    let labels: Vec<&str> = ranks.iter().map(|rank| rank.label.as_str()).collect();
+    let places = place::places(exports, &labels, options);
+    ranks.iter_mut().zip(places).for_each(|(rank, place)| rank.place = place);
     ranks
 }
 

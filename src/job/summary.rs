@@ -3,9 +3,10 @@
 use super::CommGroup;
 use super::arrivals;
 use super::median::median_and_spread;
+use super::place::{self, Layout, Place};
 use crate::analysis::{
-    Analysis, Area, Attribution, Causes, Class, Counts, Family, NamedBy, Partition, RangeSum, RankAnalysis, Step,
-    StepEdge, TypicalStep, kernel_name,
+    Analysis, Area, Attribution, Causes, Class, Counts, Family, NamedBy, Partition, RangeSum, RankAnalysis, StageWork,
+    Step, StepEdge, TypicalStep, kernel_name,
 };
 use crate::trace::{OpKind, Rank, Trace};
 use crate::units::Span;
@@ -30,6 +31,8 @@ pub struct ExportSummary {
     pub epoch_ns: Option<i64>,
     /// From the first to the last event of any kind.
     pub span: Option<Span>,
+    /// Sizes of the parallel layout, as the settings give them.
+    pub layout: Layout,
     /// Its ranks, as the export orders them.
     pub ranks: Vec<RankSummary>,
 }
@@ -73,6 +76,10 @@ pub struct RankSummary {
     pub kernels: Vec<KernelShape>,
     /// NVTX ranges, the largest GPU time first.
     pub ranges: Vec<RangeTotal>,
+    /// Where it stands in the parallel layout, as NVTX names of its process tell.
+    pub named_place: Place,
+    /// What it did for its pipeline stage, when the user declares a pipeline or ranges name one.
+    pub pipeline: Option<StageWork>,
 }
 
 /// One step.
@@ -155,13 +162,16 @@ impl ExportSummary {
     ///
     /// Cost: a pass over the kernels of each rank.
     pub fn of(trace: &Trace, analysis: &Analysis) -> Self {
-        let ranks = trace.ranks.iter().zip(&analysis.ranks);
+        let ranks = trace.ranks.iter().zip(&analysis.ranks).enumerate();
+        let experiment = analysis.experiment.as_ref();
+        let layout = experiment.map(|e| Layout { sizes: e.parallel.clone(), gpus: e.run.gpus });
         Self {
             file: trace.source.path.clone(),
             host: trace.source.host.clone(),
             epoch_ns: trace.source.utc_epoch_ns,
             span: trace.span,
-            ranks: ranks.map(|(rank, numbers)| RankSummary::of(trace, analysis, rank, numbers)).collect(),
+            layout: layout.unwrap_or_default(),
+            ranks: ranks.map(|(at, (rank, numbers))| RankSummary::of(trace, analysis, (at, rank), numbers)).collect(),
         }
     }
 
@@ -172,7 +182,10 @@ impl ExportSummary {
 }
 
 impl RankSummary {
-    fn of(trace: &Trace, analysis: &Analysis, rank: &Rank, numbers: &RankAnalysis) -> Self {
+    fn of(trace: &Trace, analysis: &Analysis, (at, rank): (usize, &Rank), numbers: &RankAnalysis) -> Self {
+        // Ranges of a process with several ranks are about none of them.
+        let is_alone = trace.ranks.iter().filter(|other| other.process == rank.process).count() == 1;
+        let named_place = if is_alone { place::named(trace, rank.process) } else { Place::default() };
         let steps = numbers.steps.as_ref();
         let mut steps_of = steps.map_or_else(Vec::new, |s| s.steps.iter().map(StepSummary::of).collect());
         add_families(&mut steps_of, rank, analysis);
@@ -194,6 +207,8 @@ impl RankSummary {
             comm: arrivals::groups(rank, &numbers.communication),
             kernels: kernels(trace, analysis, rank, &steps_of),
             ranges: ranges(trace, numbers),
+            named_place,
+            pipeline: StageWork::of(trace, at, &analysis.classes, numbers),
             steps: steps_of,
         }
     }

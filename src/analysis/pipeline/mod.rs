@@ -6,14 +6,20 @@
 //! Theory of the one-forward-one-backward schedule with p stages, m micro-batches and v chunks a stage: the bubble is
 //! (p-1)/(v m + p-1) of the step.
 
+mod blocks;
+mod bubble;
+mod stage;
+
+pub use blocks::{Block, BlockSource, Blocks, Pass};
+pub use bubble::Bubble;
+pub use stage::{BLOCK_STEPS, Phases, PipelineTime, StageStep, StageWork};
+
 use super::scope::{Scope, Window};
-use super::{Cause, Causes, Class, Classes, Collective, Coverage, RankAnalysis, intervals};
 use crate::experiment::Experiment;
 use crate::trace::{NameId, Thread, Trace};
-use crate::units::{Span, share};
 use regex::Regex;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -23,15 +29,12 @@ const STAGE_NAMES: &str = r"(?ix)
     | \bpp[\s_-]?(stage|rank) | \b1f1b\b | (send|recv)_(forward|backward) | stage\s*\d+\s*(of|/)\s*\d+";
 /// `stage 2 of 4`.
 const STAGE_OF: &str = r"(?i)stage\s*\d+\s*(?:of|/)\s*(\d+)";
-/// `forward mb 3`, `fwd_microbatch_3`.
-const FORWARD: &str = r"(?i)\b(?:forward|fwd)\b?.*?(?:\bmb|micro[\s_-]?batch)\D{0,3}(\d+)";
 
 static STAGE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(STAGE_NAMES).ok());
 static STAGES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(STAGE_OF).ok());
-static FORWARDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FORWARD).ok());
 
 /// What is known of a pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Pipeline {
     /// Stages, p.
     pub stages: Option<u32>,
@@ -67,8 +70,13 @@ impl Pipeline {
     /// Share of the step that the schedule leaves idle, when stages and micro-batches are known.
     pub fn theory(&self) -> Option<f64> {
         let (p, m) = (f64::from(self.stages?), f64::from(self.micro_batches?));
-        let chunks = f64::from(self.interleave.unwrap_or(1).max(1));
+        let chunks = f64::from(self.chunks());
         Some((p - 1.0) / (chunks * m + p - 1.0)).filter(|share| share.is_finite() && *share >= 0.0)
+    }
+
+    /// Chunks of layers a stage, at least 1.
+    pub fn chunks(&self) -> u32 {
+        self.interleave.unwrap_or(1).max(1)
     }
 }
 
@@ -97,100 +105,19 @@ fn named(trace: &Trace, process: usize, scope: &Scope, names: &[NameId]) -> Opti
 
 /// Distinct micro-batches whose forward ranges begin in one window: the most of any window.
 fn micro_batches(trace: &Trace, thread: &Thread, scope: &Scope) -> Option<u32> {
-    let forwards = FORWARDS.as_ref()?;
-    let mut known: FxHashMap<NameId, Option<u64>> = FxHashMap::default();
-    let of_window = |window: &Window, known: &mut FxHashMap<NameId, Option<u64>>| {
+    let mut known: FxHashMap<NameId, Option<u32>> = FxHashMap::default();
+    let of_window = |window: &Window, known: &mut FxHashMap<NameId, Option<u32>>| {
         let first = thread.nvtx.start_ns.partition_point(|start| *start < window.host.start_ns);
         let last = thread.nvtx.start_ns.partition_point(|start| *start < window.host.end_ns);
         let number = |id: &NameId| {
-            let number = || forwards.captures(trace.name(*id)).and_then(|c| c.get(1)?.as_str().parse().ok());
+            let number = || blocks::pass_of(trace.name(*id)).filter(|(pass, _)| *pass == Pass::Forward).map(|(_, n)| n);
             *known.entry(*id).or_insert_with(number)
         };
         let names = thread.nvtx.name.get(first..last).unwrap_or(&[]);
-        names.iter().filter_map(number).collect::<BTreeSet<u64>>().len()
+        names.iter().filter_map(number).collect::<BTreeSet<u32>>().len()
     };
     let most = scope.windows.iter().map(|window| of_window(window, &mut known)).max()?;
     u32::try_from(most).ok().filter(|count| *count > 0)
-}
-
-/// The bubble of a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bubble {
-    /// What is known of the pipeline.
-    pub pipeline: Pipeline,
-    /// Mean nanoseconds a step during which a point-to-point kernel ran and no compute.
-    pub exposed_ns: i64,
-    /// Mean idle nanoseconds a step that border on those.
-    pub idle: Causes,
-    /// Exposed point-to-point time, for the worst places.
-    pub(super) exposed: Coverage,
-}
-
-/// Idle causes that count as bubble beside a point-to-point kernel: the device waited, or the host waited for the
-/// exchange. What the host does by itself (loading data, running Python, allocating) stays its own loss.
-const BORDERING: [Cause; 5] = [Cause::DeviceWait, Cause::Turnaround, Cause::LaunchLatency, Cause::Unknown, Cause::Sync];
-
-impl Bubble {
-    /// Measures the bubble of `rank` over the scope's windows.
-    pub(super) fn of(
-        trace: &Trace,
-        rank: usize,
-        classes: &Classes,
-        numbers: &RankAnalysis,
-        scope: &Scope,
-        pipeline: Pipeline,
-    ) -> Self {
-        let ops = &trace.ranks[rank].ops;
-        let is_exchange =
-            |op: &usize| classes.class(ops.name[*op], ops.kind[*op]) == Class::Communication(Collective::SendRecv);
-        let exchanges = || intervals::union((0..ops.len()).filter(is_exchange).map(|op| ops.span(op)));
-        let with_compute = intervals::subtract(exchanges(), numbers.exposed.spans().iter().copied());
-        let exposed = Coverage::from_sorted(intervals::subtract(exchanges(), with_compute));
-        let (mut exposed_ns, mut idle) = (0_i64, Causes::default());
-        for window in &scope.windows {
-            exposed_ns = exposed_ns.saturating_add(exposed.within(window.span));
-            idle += bordering(numbers, &exposed, window.span);
-        }
-        let mut mean = Causes::default();
-        for (cause, ns) in idle.iter() {
-            mean.add(cause, scope.mean_ns(ns));
-        }
-        Self { pipeline, exposed_ns: scope.mean_ns(exposed_ns), idle: mean, exposed }
-    }
-
-    /// All of it, nanoseconds a step.
-    pub fn total_ns(&self) -> i64 {
-        self.exposed_ns.saturating_add(self.idle.total_ns())
-    }
-
-    /// Share of a step of `span_ns`.
-    pub fn share(&self, span_ns: i64) -> Option<f64> {
-        share(self.total_ns(), span_ns)
-    }
-}
-
-/// Idle time of `window` in gaps that touch an exposed exchange, by the causes that count.
-fn bordering(numbers: &RankAnalysis, exposed: &Coverage, window: Span) -> Causes {
-    let busy = numbers.busy.spans();
-    let mut sum = Causes::default();
-    let mut counted = None;
-    for span in exposed.spans().get(exposed.touching(window)).unwrap_or(&[]) {
-        let holder = busy.partition_point(|b| b.end_ns < span.end_ns);
-        let before = busy.get(holder).filter(|b| b.start_ns == span.start_ns).and_then(|_| holder.checked_sub(1));
-        let after = busy.get(holder).filter(|b| b.end_ns == span.end_ns).map(|_| holder);
-        for gap in [before, after].into_iter().flatten() {
-            if counted.is_some_and(|last| last >= gap) {
-                continue;
-            }
-            counted = Some(gap);
-            let Some(gap) = numbers.busy.gap(gap).and_then(|gap| gap.intersect(window)) else { continue };
-            let causes = numbers.idle.within(gap);
-            for cause in BORDERING {
-                sum.add(cause, causes.of(cause));
-            }
-        }
-    }
-    sum
 }
 
 #[cfg(test)]
@@ -216,9 +143,5 @@ mod tests {
         for name in ["data pipeline", "input_pipeline.next", "stage 2", "app rank", "forward"] {
             assert!(!is(name), "{name}");
         }
-        let micro = |name: &str| FORWARDS.as_ref().unwrap().captures(name).map(|c| c[1].to_owned());
-        assert_eq!(micro("forward mb 3").as_deref(), Some("3"));
-        assert_eq!(micro("fwd_microbatch_12").as_deref(), Some("12"));
-        assert_eq!(micro("forward"), None);
     }
 }
