@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
+
+mod support;
 use stepscope::analysis::{Collective, Family, Params, analyze};
 use stepscope::job::{
     Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler,
@@ -176,6 +178,60 @@ fn a_rank_with_one_collective_more_refuses_that_group() {
     // Without a collective to go by, step starts take its place, and the clock says so.
     assert!(job.clock.sources[1..].iter().all(|source| source.basis == Basis::StepStart));
     assert_eq!(job.clock.notices.len(), 3);
+}
+
+#[test]
+fn sub_groups_without_names_are_told_apart_by_how_they_end() {
+    // Two pipeline stages of two data-parallel ranks each; nothing names their communicators.
+    let cfg = JobConfig { ranks: 4, pp: 2, micro_batches: 4, layers: 12, nccl_payloads: false, ..named("healthy") };
+    let (job, truth) = compared(&cfg);
+    let reduces =
+        |group: &&stepscope::job::Group| matches!(group.key, GroupKey::Role { kind: Collective::AllReduce, .. });
+    let members: Vec<Vec<usize>> =
+        job.groups.iter().filter(reduces).map(|group| group.members.iter().map(|m| m.rank).collect()).collect();
+    let planted =
+        |pair: &[u32]| truth.collectives.iter().any(|c| c.arrivals.iter().map(|a| a.rank).eq(pair.iter().copied()));
+    assert!(planted(&[0, 1]) && planted(&[2, 3]));
+    for pair in &members {
+        assert!(*pair == [0, 1] || *pair == [2, 3], "{members:?}");
+    }
+    // Whatever could not be paired is told.
+    assert!(!members.is_empty() || !job.refused.is_empty());
+}
+
+#[test]
+fn pauses_that_wander_between_ranks_are_told() {
+    let (job, _) = compared(&JobConfig { ranks: 4, gc_steps: vec![2], gc_ms: 180.0, steps: 8, ..named("four-equal") });
+    let pauses: Vec<_> = job.stragglers.wandering.iter().map(|pause| (pause.rank, pause.step)).collect();
+    assert_eq!(pauses, [(0, 2), (1, 3), (2, 4), (3, 5)]);
+    assert_eq!(job.stragglers.straggler, None, "each rank is late once");
+}
+
+#[test]
+fn the_real_pair_of_one_file_is_matched() {
+    let Some(folder) = support::shared() else { return };
+    let trace = open(&folder.join("h100x2_ring_2026.2.sqlite"), &LoadOptions::default(), &Progress::new()).unwrap();
+    let summary = ExportSummary::of(&trace, &analyze(&trace, &Params::default()));
+    let job = Job::of(vec![Arc::new(summary)], &JobOptions::default());
+    assert_eq!((job.groups.len(), job.refused.len(), job.waits.unmatched), (1, 0, 0));
+    assert!(job.clock.notices.is_empty() && job.clock.uncertainty_ns(0, 0) == Some(0));
+    let waits: Vec<i64> = job.waits.ranks.iter().map(|rank| rank.split.wait_ns).collect();
+    // Checked against the starts and ends in the file: 33 exchanges, device 1 comes later more often.
+    let kernels: Vec<Vec<(i64, i64)>> = (0..2)
+        .map(|rank| {
+            let group = &job.summary(rank).unwrap().comm[0];
+            (0..group.len()).map(|at| (group.start_ns[at], group.start_ns[at] + group.len_ns[at])).collect()
+        })
+        .collect();
+    let wait = |own: &[(i64, i64)], other: &[(i64, i64)]| -> i64 {
+        own.iter().zip(other).map(|((start, end), (other, _))| (*other.max(start)).min(*end) - start).sum()
+    };
+    assert_eq!(waits, [wait(&kernels[0], &kernels[1]), wait(&kernels[1], &kernels[0])]);
+    assert!(waits[0] > 4 * waits[1], "{waits:?}");
+    for (rank, waits) in job.waits.ranks.iter().enumerate() {
+        let total: i64 = kernels[rank].iter().map(|(start, end)| end - start).sum();
+        assert_eq!(waits.split.wait_ns + waits.split.transfer_ns, total);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! number that follows from it would look sound.
 
 use super::{CommGroup, ExportSummary, GroupKey, JobRank, RankSummary};
-use crate::analysis::Collective;
+use crate::analysis::{Collective, median_of};
 use crate::units::Span;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +56,8 @@ pub enum RefusalReason {
     Kinds(usize),
     /// Sends and receives among several ranks, whose own numbers in the communicator were not recorded.
     Peers,
+    /// Their ends do not move together, so they took part in different collectives.
+    Apart,
 }
 
 impl Group {
@@ -63,6 +65,65 @@ impl Group {
     pub fn span(&self, summary: &RankSummary, member: &Member, at: usize) -> Option<Span> {
         summary.comm.get(member.group)?.span(member.first.checked_add(at)?)
     }
+}
+
+/// Ends of one collective move together within this, or within [`TOGETHER_SHARE`] of its duration.
+const TOGETHER_NS: i64 = 30_000;
+const TOGETHER_SHARE: f64 = 0.05;
+
+/// Without communicator ids, kernels of several sub-groups look alike: splits `group` into ranks that leave their
+/// collectives together. From one collective to the next, the difference between the ends on two ranks of one
+/// collective hardly changes, whatever their clocks; it does between ranks of different ones.
+fn together<'a>(
+    group: Group,
+    summary: &impl Fn(usize) -> Option<&'a RankSummary>,
+    groups: &mut Vec<Group>,
+    refused: &mut Vec<Refusal>,
+) {
+    if !matches!(group.key, GroupKey::Role { .. }) || group.count < 3 {
+        groups.push(group);
+        return;
+    }
+    let mut clusters: Vec<Vec<Member>> = Vec::new();
+    for member in &group.members {
+        let fits = |cluster: &&mut Vec<Member>| {
+            cluster.first().is_some_and(|first| move_together(&group, summary, first, member))
+        };
+        match clusters.iter_mut().find(fits) {
+            Some(cluster) => cluster.push(*member),
+            None => clusters.push(vec![*member]),
+        }
+    }
+    for members in clusters.iter().filter(|members| members.len() > 1) {
+        groups.push(Group { members: members.clone(), ..group.clone() });
+    }
+    let alone: Vec<(usize, usize)> =
+        clusters.iter().filter(|members| members.len() == 1).flatten().map(|m| (m.rank, group.count)).collect();
+    if !alone.is_empty() {
+        refused.push(Refusal { key: group.key, counts: alone, reason: RefusalReason::Apart });
+    }
+}
+
+fn move_together<'a>(
+    group: &Group,
+    summary: &impl Fn(usize) -> Option<&'a RankSummary>,
+    a: &Member,
+    b: &Member,
+) -> bool {
+    let Some((of_a, of_b)) = summary(a.rank).zip(summary(b.rank)) else { return false };
+    let pairs = (0..group.count).filter_map(|at| group.span(of_a, a, at).zip(group.span(of_b, b, at)));
+    let pairs: Vec<(Span, Span)> = pairs.collect();
+    let apart: Vec<i64> = pairs.iter().map(|(a, b)| a.end_ns.saturating_sub(b.end_ns)).collect();
+    let changes: Vec<i64> = apart
+        .windows(2)
+        .map(|two| match two {
+            [a, b] => b.saturating_sub(*a).saturating_abs(),
+            _ => 0,
+        })
+        .collect();
+    let median_ns = median_of(changes).unwrap_or(0);
+    let len_ns = median_of(pairs.iter().map(|(a, b)| a.len_ns().min(b.len_ns())).collect()).unwrap_or(0);
+    median_ns <= TOGETHER_NS.max((len_ns as f64 * TOGETHER_SHARE) as i64)
 }
 
 /// What a group is found by: the key, and both ranks of a pair.
@@ -92,7 +153,7 @@ pub(super) fn groups(exports: &[Arc<ExportSummary>], ranks: &[JobRank]) -> (Vec<
     let (mut groups, mut refused) = (Vec::new(), Vec::new());
     for (meeting, of) in met {
         match paired(meeting, &of, &summary) {
-            Ok(group) => groups.push(group),
+            Ok(group) => together(group, &summary, &mut groups, &mut refused),
             Err(refusal) => refused.push(refusal),
         }
     }

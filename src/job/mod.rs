@@ -23,6 +23,8 @@ mod ranks;
 mod stages;
 mod straggler;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 pub use arrivals::{CommGroup, GroupKey};

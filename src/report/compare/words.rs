@@ -116,6 +116,11 @@ pub fn refusal_text(job: &Job, refusal: &Refusal) -> String {
     let why = match refusal.reason {
         RefusalReason::Counts => "the ranks ran different numbers of them".to_owned(),
         RefusalReason::Kinds(at) => format!("number {} is of different kinds", format::count(at as u64 + 1)),
+        RefusalReason::Apart => {
+            "they leave their collectives at other times than the other ranks, so they belong to another communicator \
+             (NCCL's NVTX ranges with their values name it: export with --include-blobs=true)"
+                .to_owned()
+        }
         RefusalReason::Peers => {
             "the ranks' own numbers in the communicator were not recorded (capture its creation, or open all its ranks)"
                 .to_owned()
