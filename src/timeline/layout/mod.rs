@@ -25,6 +25,8 @@ use size::size;
 const GROWTH_MAX: f32 = 6.0;
 /// How much the others grow at most when there is room left after that.
 const OTHER_GROWTH_MAX: f32 = 3.0;
+/// How much rows that nest shrink at most where the lanes do not fit; their names can still be read then.
+const TIGHT: f32 = 0.8;
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 
@@ -71,6 +73,15 @@ impl Layout {
         layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
         let room_pt = room_pt - layout.height_pt;
         layout.place(state, cache, (1.0, 1.0));
+        let over_pt = layout.height_pt - room_pt;
+        if over_pt > 0.0 {
+            // Nested rows give way before other lanes are pushed out of sight.
+            let nested_pt: f32 = layout.lanes.iter().filter(|lane| lane.is_nested()).map(|lane| lane.height_pt).sum();
+            if nested_pt > 0.0 {
+                layout.place(state, cache, (1.0, (1.0 - over_pt / nested_pt).max(TIGHT)));
+            }
+            return layout;
+        }
         let resized = |lane: &Lane| state.lane_scale.contains_key(&lane.key);
         let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key) && !resized(lane));
         layout.place(state, cache, (gpu, 1.0));
@@ -92,7 +103,8 @@ impl Layout {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
             let growth = if grows(lane.key) { growth.0 } else { growth.1 };
-            let growth = if lane.is_header() { 1.0 } else { growth };
+            let tight = growth < 1.0 && !lane.is_nested();
+            let growth = if lane.is_header() || tight { 1.0 } else { growth };
             // A lane that the user resized keeps its height, whatever room there is.
             let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite());
             lane.scale = scale.map_or(growth, |scale| scale.clamp(LANE_SCALE.0, LANE_SCALE.1));
