@@ -54,7 +54,10 @@ mod tests {
     fn commands_and_options_are_code_and_the_sentence_is_not() {
         let command = "nsys profile --trace=cuda,nvtx,osrt";
         assert_eq!(code(&format!("Record with {command}")), command);
-        assert_eq!(code("again: nsys export --type sqlite --force true now"), "nsys export --type sqlite --force true ");
+        assert_eq!(
+            code("again: nsys export --type sqlite --force true now"),
+            "nsys export --type sqlite --force true "
+        );
         assert_eq!(code("in a settings file (--settings) of the run"), "(--settings) ");
         assert_eq!(code("open two files - one a rank"), "");
     }

@@ -25,8 +25,8 @@ use size::size;
 const GROWTH_MAX: f32 = 6.0;
 /// How much the others grow at most when there is room left after that.
 const OTHER_GROWTH_MAX: f32 = 3.0;
-/// How much rows that nest shrink at most where the lanes do not fit; their names can still be read then.
-const TIGHT: f32 = 0.8;
+/// Sizes of nested rows where the lanes do not fit, a point apart; names can still be read in the smallest.
+const TIGHT: [f32; 2] = [0.94, 0.87];
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 
@@ -73,12 +73,13 @@ impl Layout {
         layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
         let room_pt = room_pt - layout.height_pt;
         layout.place(state, cache, (1.0, 1.0));
-        let over_pt = layout.height_pt - room_pt;
-        if over_pt > 0.0 {
+        if layout.height_pt > room_pt {
             // Nested rows give way before other lanes are pushed out of sight.
-            let nested_pt: f32 = layout.lanes.iter().filter(|lane| lane.is_nested()).map(|lane| lane.height_pt).sum();
-            if nested_pt > 0.0 {
-                layout.place(state, cache, (1.0, (1.0 - over_pt / nested_pt).max(TIGHT)));
+            for tight in TIGHT {
+                layout.place(state, cache, (1.0, tight));
+                if layout.height_pt <= room_pt {
+                    break;
+                }
             }
             return layout;
         }

@@ -162,8 +162,7 @@ impl Table<'_> {
 
     fn lines(&self, choice: &Choice) -> Vec<Line> {
         let matching = matching(self.ranges, self.trace(), &choice.filter.text);
-        let keep =
-            |node: u32| self.is_there(node) && matching.as_ref().is_none_or(|nodes| nodes.contains(&node));
+        let keep = |node: u32| self.is_there(node) && matching.as_ref().is_none_or(|nodes| nodes.contains(&node));
         let mut lines = Vec::new();
         self.add_lines(None, 0, choice, matching.is_some(), &keep, &mut lines);
         if matching.is_none() && self.sums.sums.outside.busy_ns > 0 {
