@@ -1,5 +1,6 @@
 //! The capture tab: what each file is, what it holds, and what was odd about it.
 
+use super::code_text;
 use super::cx::{Cx, pair};
 use super::facts::rank_text;
 use super::icons::{self, Icon};
@@ -7,7 +8,8 @@ use super::state::file_name;
 use super::toast;
 use crate::analysis::{Analysis, Limit};
 use crate::format;
-use crate::trace::{Source, Trace};
+use crate::trace::Trace;
+use crate::units::Span;
 use crate::view::Doc;
 use egui::{Align, Button, CollapsingHeader, Label, Layout, RichText, Sense, Ui, UiBuilder, vec2};
 
@@ -35,7 +37,7 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, doc: &Doc) {
     warnings(ui, cx, trace);
     limits(ui, cx, &doc.analysis);
     section(ui, "File");
-    for (name, value) in file_facts(&trace.source) {
+    for (name, value) in file_facts(trace) {
         pair(ui, 96.0, name, &value);
     }
     section(ui, "GPUs");
@@ -120,13 +122,14 @@ fn limits(ui: &mut Ui, cx: &Cx<'_>, analysis: &Analysis) {
     section(ui, "What this capture cannot answer");
     for limit in open {
         ui.label(limit.consequence());
-        let remedy = Label::new(RichText::new(limit.remedy()).small().weak()).wrap().selectable(true);
-        ui.add(remedy);
+        let remedy = code_text::small_weak(ui, limit.remedy());
+        ui.add(Label::new(remedy).wrap().selectable(true));
         ui.add_space(4.0);
     }
 }
 
-fn file_facts(source: &Source) -> [(&'static str, String); 7] {
+fn file_facts(trace: &Trace) -> [(&'static str, String); 8] {
+    let source = &trace.source;
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| format::UNKNOWN.to_owned());
     [
         ("Path", source.path.display().to_string()),
@@ -134,7 +137,8 @@ fn file_facts(source: &Source) -> [(&'static str, String); 7] {
         ("Nsight Systems", known(&source.product_version)),
         ("Schema", known(&source.schema_version)),
         ("Host", known(&source.host)),
-        ("Duration", format::duration_or_unknown(source.duration_ns)),
+        ("Session", format::duration_or_unknown(source.duration_ns)),
+        ("Events span", format::duration_or_unknown(trace.span.map(Span::len_ns))),
         ("CUDA graphs", known(&source.cuda_graph_mode)),
     ]
 }

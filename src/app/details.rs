@@ -148,8 +148,17 @@ const SHOWN: usize = 2000;
 /// Characters of the title that are shown; "Copy name" has them all.
 const TITLE_SHOWN: usize = 240;
 
-fn field_line(ui: &mut Ui, field: &Field) {
-    pair(ui, 132.0, &field.name, &field_text(field));
+/// Least width of the names of fields, and the most of their column that they may take.
+const FIELD_NAMES_PT: (f32, f32) = (108.0, 0.56);
+/// Width of a letter of a name, on the safe side.
+const LETTER_PT: f32 = 7.0;
+
+/// Lines of `fields`, the values under each other in a column of `width_pt`.
+fn field_lines(ui: &mut Ui, width_pt: f32, fields: &[&Field]) {
+    let longest = fields.iter().map(|field| field.name.chars().count()).max().unwrap_or(0);
+    let most = (width_pt * FIELD_NAMES_PT.1).max(FIELD_NAMES_PT.0);
+    let names_pt = (longest as f32 * LETTER_PT).clamp(FIELD_NAMES_PT.0, most);
+    fields.iter().for_each(|field| pair(ui, names_pt, &field.name, &field_text(field)));
 }
 
 /// The value as the file holds it; with its unit and in readable size, when the column has one.
@@ -175,11 +184,11 @@ fn fields_table(ui: &mut Ui, fields: &[Field]) {
         for column in short.chunks(per_column) {
             ui.vertical(|ui| {
                 ui.set_width(width);
-                column.iter().for_each(|field| field_line(ui, field));
+                field_lines(ui, width, column);
             });
         }
     });
-    long.into_iter().for_each(|field| field_line(ui, field));
+    field_lines(ui, width, &long);
     ui.add_space(4.0);
     if ui.add(Button::new("Copy row")).on_hover_text("All fields of the row, one a line").clicked() {
         let text: String = fields.iter().map(|field| format!("{}\t{}\n", field.name, field.value)).collect();

@@ -239,12 +239,13 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     });
 }
 
-/// Draws the panel below the tabs. Where there is little room, all of it scrolls: what stands above a table leaves it no room.
+/// Draws the panel below the tabs. Where there is little room, all of a panel with a table that scrolls by itself
+/// scrolls too: what stands above the table leaves it no room.
 fn content(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
     if rank_choice::is_about_a_rank(cx.view.panel) {
         rank_choice::show(ui, cx, out);
     }
-    if ui.available_height() >= LEAST_PT {
+    if ui.available_height() >= LEAST_PT || !has_tall_table(cx.view.panel) {
         return whole(ui, cx, table, caches, out);
     }
     ScrollArea::vertical().id_salt(("low", cx.view.panel)).auto_shrink([false, false]).show(ui, |ui| {
@@ -268,6 +269,11 @@ fn whole(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCach
             });
         }
     }
+}
+
+/// True for panels with a table that takes the height there is; the others scroll as a whole anyway.
+const fn has_tall_table(panel: Panel) -> bool {
+    matches!(panel, Panel::Steps | Panel::Kernels | Panel::Gaps | Panel::Ranges | Panel::Search)
 }
 
 /// True for panels that are one table: they use all the width there is.

@@ -1,14 +1,15 @@
 //! The overview tab: where the chosen rank's time went, in its whole GPU span, the visible or selected span and the typical step.
 
 use super::causes;
+use super::code_text;
 use super::cx::{Chosen, Cx};
 use super::parts::{bar, explain, swatch};
 use super::{step_chart, step_stack, verdict};
-use crate::analysis::{Causes, Part, Partition};
+use crate::analysis::{Causes, Limit, Part, Partition};
 use crate::format;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Label, Layout, RichText, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 /// Draws the tab.
@@ -39,7 +40,8 @@ fn no_ranks(ui: &mut Ui, cx: &Cx<'_>) {
         "Record with nsys profile --trace=cuda,nvtx to see kernels, communication and copies here. What the file does \
          hold is on the timeline and under Capture."
     };
-    ui.label(RichText::new(hint).weak());
+    let hint = code_text::usual(ui, hint);
+    ui.add(Label::new(hint).wrap());
 }
 
 /// MFU in a line, and the way to what it rests on.
@@ -99,7 +101,8 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comman
         let title = if steps.estimated { "Estimated step" } else { "Typical step" };
         columns.push(Measured { title, tip, split: steps.typical.mean, causes: steps.typical.causes });
     }
-    for Measured { title, tip, split, .. } in &columns {
+    let doubt = chosen.numbers.diagnosis.doubt.filter(|doubt| doubt.spoils_parts());
+    for Measured { title, tip, split, .. } in columns.iter().filter(|_| doubt.is_none()) {
         ui.horizontal(|ui| {
             ui.set_min_height(20.0);
             ui.allocate_ui_with_layout(egui::vec2(76.0, 20.0), Layout::left_to_right(Align::Center), |ui| {
@@ -117,8 +120,12 @@ fn partition(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Comman
         _ => None,
     };
     let shown = shown.unwrap_or(&columns);
-    table(ui, cx, shown);
-    if shown.iter().any(|column| column.split.idle_ns > 0) {
+    table(ui, cx, shown, doubt);
+    if let Some(doubt) = doubt {
+        ui.add_space(4.0);
+        let reason = "Parts and causes of idle time are unknown, for the reason above.";
+        ui.add(Label::new(RichText::new(reason).small().weak()).wrap()).on_hover_text(doubt.consequence());
+    } else if shown.iter().any(|column| column.split.idle_ns > 0) {
         ui.add_space(12.0);
         ui.horizontal(|ui| {
             ui.strong("Idle by cause").on_hover_text("Share of the window. The causes sum to the idle part above.");
@@ -136,7 +143,8 @@ const LETTER_PT: f32 = 7.0;
 /// What the last row of the table is.
 const LENGTH: &str = "Length of the window. The five parts above sum to it exactly.";
 
-fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[Measured]) {
+/// The parts of every window; a `doubt` leaves them unknown.
+fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[Measured], doubt: Option<Limit>) {
     let builder = grid(ui, "parts", columns.len());
     let head = builder.header(24.0, |mut row| {
         row.col(|_| {});
@@ -158,11 +166,13 @@ fn table(ui: &mut Ui, cx: &Cx<'_>, columns: &[Measured]) {
                     ui.label(part.text()).on_hover_text(part.definition());
                 });
                 for Measured { split, .. } in columns {
-                    let known = part.share(split);
+                    let known = part.share(split).filter(|_| doubt.is_none());
+                    let tip = doubt.map_or_else(|| explain(part, split), |doubt| doubt.consequence().to_owned());
                     number(&mut row, |ui| {
-                        ui.label(format::percent(known)).on_hover_text(explain(part, split));
-                        let length = format::duration_or_unknown(known.map(|_| part.of(split)));
-                        ui.label(RichText::new(length).small().weak()).on_hover_text(explain(part, split));
+                        ui.label(format::percent(known)).on_hover_text(&tip);
+                        if let Some(known) = known.map(|_| format::duration(part.of(split))) {
+                            ui.label(RichText::new(known).small().weak()).on_hover_text(tip);
+                        }
                     });
                 }
             });

@@ -8,7 +8,7 @@ use crate::analysis::{Part, Step, Steps};
 use crate::format;
 use crate::timeline::color::step_color;
 use crate::view::Command;
-use egui::{RichText, Ui};
+use egui::{RichText, Ui, UiBuilder};
 
 /// Columns of the table.
 const COLUMNS: [Column; 7] = [
@@ -38,6 +38,13 @@ const fn part(part: Part) -> Column {
 /// Least width of the names: short ones, so that all columns fit beside them.
 const LEAST_NAME_PT: f32 = 52.0;
 
+/// In wider panels, in points, the table stands beside the chart: names and numbers stay near each other, and more rows
+/// are seen.
+const BESIDE_FROM_PT: f32 = 960.0;
+/// Width of the table there, and the space before it.
+const TABLE_PT: f32 = 520.0;
+const BETWEEN_PT: f32 = 16.0;
+
 /// What the table keeps between frames.
 #[derive(Debug, Default)]
 pub struct StepTable {
@@ -51,12 +58,24 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, out: &mut Vec<Comma
         ui.label(RichText::new("No GPU work, so no steps.").weak());
         return;
     };
-    step_chart::show(ui, cx, &chosen, out);
+    let room = ui.available_rect_before_wrap();
+    if room.width() < BESIDE_FROM_PT || chosen.steps().is_none() {
+        step_chart::show(ui, cx, &chosen, out);
+        ui.add_space(8.0);
+        steps_table(ui, cx, &chosen, table, out);
+        return;
+    }
+    let (left, right) = room.split_left_right_at_x(room.right() - TABLE_PT);
+    let left = left.with_max_x(left.right() - BETWEEN_PT);
+    ui.scope_builder(UiBuilder::new().max_rect(left), |ui| step_chart::show(ui, cx, &chosen, out));
+    ui.scope_builder(UiBuilder::new().max_rect(right), |ui| steps_table(ui, cx, &chosen, table, out));
+}
+
+fn steps_table(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, table: &mut StepTable, out: &mut Vec<Command>) {
     let Some(steps) = chosen.steps() else { return };
-    ui.add_space(8.0);
     let selection = chosen.selection(cx);
     let copied = filter_bar(ui, &mut table.filter, "steps", selection, true);
-    let rows = rows(cx, &chosen, steps);
+    let rows = rows(cx, chosen, steps);
     let grid = Grid { id: "steps", name: "Step", columns: &COLUMNS, tall: true, name_pt: LEAST_NAME_PT };
     let shown = Shown { token: chosen.token(cx), filter: &table.filter, selection, copy: copied.as_ref() };
     if let Some(at) = grid.show(ui, &mut table.sheet, shown, &rows) {

@@ -1,5 +1,6 @@
 //! The verdict as a card, and what verdicts and findings share: the colours of areas, links to places.
 
+use super::code_text;
 use super::cx::{Chosen, Cx};
 use crate::analysis::{Area, Cause, Place, Verdict};
 use crate::report::{
@@ -56,7 +57,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     let Some(verdict) = &diagnosis.verdict else {
         card(ui, cx.palette.warning, cx.palette.header, |ui| {
             for line in no_verdict(diagnosis) {
-                wrapped(ui, RichText::new(line));
+                let line = code_text::usual(ui, &line);
+                ui.add(Label::new(line).wrap().selectable(true));
             }
         });
         return;

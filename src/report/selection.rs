@@ -49,7 +49,7 @@ impl Topic {
             Self::Work => &["Inside", "Count", "Total"],
             Self::Kernels => &["Kernel", "Total", "Share", "Count"],
             Self::Collectives => &["Collective", "Total", "Exposed", "Count"],
-            Self::Ranges => &["NVTX range", "GPU busy", "Host", "Count"],
+            Self::Ranges => &["NVTX range", "GPU busy", "Host", "Begun"],
             Self::Calls => &["API call", "Total", "Longest", "Count"],
         }
     }

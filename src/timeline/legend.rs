@@ -15,6 +15,9 @@ const SWATCH_PT: f32 = 10.0;
 const GAPS_PT: (f32, f32) = (5.0, 14.0);
 /// Most room of an entry's name.
 const NAME_PT: f32 = 168.0;
+/// Narrower strips, in points, leave out heading and counts, and cut names to this.
+const NARROW_PT: f32 = 560.0;
+const NARROW_NAME_PT: f32 = 72.0;
 
 /// Draws the strip into `rect`: as many entries as fit, and how many more there are.
 pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], rect: Rect) {
@@ -24,15 +27,21 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], re
     painter.rect_filled(rect, 0.0, palette.panel);
     painter.hline(rect.x_range(), rect.top(), Stroke::new(1.0, palette.grid));
     let middle = rect.center().y;
-    let heading = format!("Colour by {}", state.coloring.text().to_lowercase().replace("nvtx", "NVTX"));
-    let galley = painter.layout_no_wrap(heading, LANE_FONT, palette.text_dim);
     let mut x = rect.left() + 12.0;
-    let next = x + galley.size().x + GAPS_PT.1;
-    painter.galley(pos2(x, middle - galley.size().y / 2.0), galley, palette.text_dim);
-    x = next;
+    // Where there is little room, what the colours are comes before how many there are of each.
+    let narrow = rect.width() < NARROW_PT;
+    if !narrow {
+        let heading = format!("Colour by {}", state.coloring.text().to_lowercase().replace("nvtx", "NVTX"));
+        let galley = painter.layout_no_wrap(heading, LANE_FONT, palette.text_dim);
+        let next = x + galley.size().x + GAPS_PT.1;
+        painter.galley(pos2(x, middle - galley.size().y / 2.0), galley, palette.text_dim);
+        x = next;
+    }
     for (at, entry) in entries.iter().enumerate() {
-        let name = label::cut(&painter, &entry.text, NAME_PT, &LANE_FONT, palette.text);
-        let count = painter.layout_no_wrap(format::count(entry.count), LANE_FONT, palette.text_dim);
+        let name_pt = if narrow { NARROW_NAME_PT } else { NAME_PT };
+        let name = label::cut(&painter, &entry.text, name_pt, &LANE_FONT, palette.text);
+        let count = if narrow { String::new() } else { format::count(entry.count) };
+        let count = painter.layout_no_wrap(count, LANE_FONT, palette.text_dim);
         let more = format!("+{} more", format::count((entries.len() - at) as u64));
         let more = painter.layout_no_wrap(more, LANE_FONT, palette.text_dim);
         let width = SWATCH_PT + 2.0 * GAPS_PT.0 + name.size().x + count.size().x;

@@ -117,6 +117,11 @@ fn clip(polygon: Vec<Pos2>, edge: f32, inside: impl Fn(f32, f32) -> bool) -> Vec
     out
 }
 
+/// True for inks of slices over which exposed communication is hatched.
+fn may_be_hatched(ink: Ink) -> bool {
+    [Ink::COMMUNICATION, Ink::FUSED].contains(&ink) || ink.as_hue().is_some()
+}
+
 fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     let ground = tone(palette, text.on);
     let color = match text.on {
@@ -130,13 +135,16 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     if let Some(galley) = label::fit(painter, texts, room, &LANE_FONT, color) {
         let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
         // Lines of steps do not run through a text that stands on nothing.
-        let ground = if text.on == Tone::Line { palette.background } else { ground };
-        if text.on == Tone::Line
-            || matches!(text.on, Tone::Solid(ink) if ink == Ink::COMMUNICATION || ink.as_hue().is_some())
-        {
+        let plate = Rect::from_min_size(pos2(text.x0 + inset - 2.0, y), galley.size() + vec2(4.0, 0.0));
+        match text.on {
+            Tone::Line => drop(painter.rect_filled(plate, 2.0, palette.background)),
             // Keeps the strokes of a hatch from running through the letters.
-            let plate = Rect::from_min_size(pos2(text.x0 + inset - 2.0, y), galley.size() + vec2(4.0, 0.0));
-            painter.rect_filled(plate, 2.0, ground);
+            Tone::Solid(ink) | Tone::Half(ink) | Tone::Faint(ink) if may_be_hatched(ink) => {
+                // What shines through a dimmed ground is the lane, not the strokes.
+                painter.rect_filled(plate, 2.0, palette.background);
+                painter.rect_filled(plate, 2.0, ground);
+            }
+            _ => {}
         }
         painter.galley(pos2(text.x0 + inset, y), galley, color);
     }

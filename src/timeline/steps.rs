@@ -30,6 +30,7 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
     let bottom = frame.snap(frame.origin_pt + bottom_pt);
     let mut at = steps.partition_point(|s| s.window.end_ns <= window.start_ns);
     let mut last_line = f32::NEG_INFINITY;
+    let labels = list.labels.len();
     while let Some(step) = steps.get(at).filter(|s| s.window.start_ns < window.end_ns) {
         let (x0, x1) = frame.edges(id.doc, step.window);
         let tone = if at % 2 == 0 { Tone::Step } else { Tone::Header };
@@ -50,6 +51,35 @@ pub fn rank(frame: &Frame<'_>, layout: &Layout, lane: &Lane, list: &mut DrawList
         // Past steps that end within the next points: too narrow to be told apart. A long one that begins there stays.
         let narrow_ns = frame.time_at(x0 + STRIP_MIN_PT) as i64 - frame.offset_ns(id.doc);
         at = steps.partition_point(|s| s.window.end_ns < narrow_ns).max(at + 1);
+    }
+    alike(list.labels.get_mut(labels..).unwrap_or_default());
+}
+
+/// Width of a letter and of what is around a label, roughly: the texts are laid out later.
+const LETTER_PT: f32 = 5.2;
+const AROUND_PT: f32 = 9.0;
+
+/// Gives the steps of a strip names of one form: the longest that fits most of them.
+fn alike(labels: &mut [Label]) {
+    type Form = fn(&Label) -> [&str; 2];
+    const FORMS: [Form; 4] = [
+        |label| [&label.name, &label.detail],
+        |label| [&label.name, ""],
+        |label| [&label.short, &label.detail],
+        |label| [&label.short, ""],
+    ];
+    let fits = |form: Form, label: &Label| {
+        // One more stands for the space between the two.
+        let letters: usize = form(label).iter().map(|text| text.chars().count() + usize::from(!text.is_empty())).sum();
+        letters.saturating_sub(1) as f32 * LETTER_PT + AROUND_PT <= label.x1 - label.x0
+    };
+    let most = |form: &Form| 2 * labels.iter().filter(|label| fits(*form, label)).count() > labels.len();
+    // Steps without a number have no other name.
+    let usable = if labels.iter().any(|label| label.short.is_empty()) { 2 } else { FORMS.len() };
+    let Some(form) = FORMS.into_iter().take(usable).find(most) else { return };
+    for label in labels {
+        let [name, detail] = form(label).map(str::to_owned);
+        (label.name, label.detail) = (name, detail);
     }
 }
 

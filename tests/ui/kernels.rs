@@ -2,7 +2,7 @@
 
 use crate::harness::Driven;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use stepscope::analysis::{KernelTable, NamedBy};
+use stepscope::analysis::{KernelRow, KernelTable, NamedBy};
 use stepscope::format;
 use stepscope::units::Span;
 use stepscope::view::{Command, Item, Panel, RankId};
@@ -107,4 +107,51 @@ fn the_table_is_copied_as_it_is_shown_with_full_names() {
     assert!(lines[0].starts_with("Kernel\tTotal\tCount\tOf compute\t"), "{text}");
     assert!(lines[1].starts_with("void multi_tensor_apply_kernel<float, 128, 64>("), "{text}");
     assert_eq!(lines[1].matches('\t').count(), lines[0].matches('\t').count());
+}
+
+#[test]
+fn the_line_above_the_table_counts_what_the_filter_leaves() {
+    let mut driven = open();
+    let all = table(&driven, None);
+    let kernels = |rows: &[KernelRow]| rows.iter().map(|row| row.sum.count as u64).sum::<u64>();
+    let in_all = format::counted(kernels(&all.rows), "kernel", "kernels");
+    assert!(driven.shows(&format!("{in_all}, {}, ", format::counted(all.rows.len() as u64, "name", "names"))));
+    driven.harness.get_by_label("Filter kernels").focus();
+    driven.harness.get_by_label("Filter kernels").type_text("multi_tensor");
+    driven.settle();
+    let trace = &driven.window().state().workspace.docs[0].trace;
+    let left: Vec<KernelRow> =
+        all.rows.iter().filter(|row| trace.name(row.name).contains("multi_tensor")).cloned().collect();
+    assert!(left.len() == 1 && kernels(&left) < kernels(&all.rows));
+    let count = format::count(kernels(&left));
+    let total = format::duration(left[0].sum.total);
+    let line = format!("{count} of {in_all}, 1 of {} names, {total} in sum", all.rows.len());
+    assert!(driven.shows(&line), "{line}");
+}
+
+#[test]
+fn a_copied_table_is_told_in_a_message_until_something_else_is_done() {
+    let mut driven = open();
+    let rows = format::counted(table(&driven, None).rows.len() as u64, "row", "rows");
+    assert!(!driven.shows("Copied "));
+    driven.click("Copy the table of kernels");
+    assert!(driven.shows(&format!("Copied {rows}")), "Copied {rows}");
+    driven.send(Command::ShowStep(RANK, 2));
+    assert!(!driven.shows("Copied "));
+}
+
+#[test]
+fn a_narrow_panel_has_its_choices_in_lists_on_one_line_and_tells_of_columns_left_out() {
+    let mut driven = Driven::empty(640.0, 360.0);
+    driven.send(Command::OpenDemo);
+    driven.wait(|window| !window.state().workspace.docs.is_empty());
+    driven.send(Command::ShowPanel(Panel::Kernels));
+    assert!(driven.shows("Sort by Total") && !driven.shows("Sort by Count") && driven.shows("+9"));
+    assert!(!driven.shows("Typical steps"), "the scopes are in a list");
+    let list = |shown: &str| {
+        let mut found = driven.harness.get_all_by_role(egui::accesskit::Role::ComboBox);
+        found.find(|list| list.accesskit_node().value().as_deref() == Some(shown)).unwrap().rect()
+    };
+    let (scope, names) = (list("Whole capture"), list("base name"));
+    assert!((scope.top() - names.top()).abs() < 1.0 && names.right() <= 640.0, "{scope:?} {names:?}");
 }

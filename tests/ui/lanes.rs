@@ -71,6 +71,20 @@ fn the_list_opens_and_closes_by_its_button_and_by_a_key() {
 }
 
 #[test]
+fn the_list_opens_with_its_filter_in_focus() {
+    let mut driven = Driven::open();
+    chord(&mut driven, Modifiers::ALT, Key::L);
+    assert!(driven.harness.get_by_label("Filter lanes by name").is_focused());
+    driven.harness.event(egui::Event::Text("copies".to_owned()));
+    driven.settle();
+    assert_eq!(driven.window().state().view.lanes.filter, "copies", "what is typed goes there without a click");
+    // The list that opens again has the focus once more.
+    driven.click("Lanes");
+    driven.click("Lanes");
+    assert!(driven.harness.get_by_label("Filter lanes by name").is_focused());
+}
+
+#[test]
 fn the_button_on_a_lane_opens_its_menu() {
     let mut driven = Driven::open();
     driven.send(Command::Lane(LaneCommand::Focus(Some(COMPUTE))));

@@ -1,7 +1,7 @@
 //! The side panel, the details, the switches.
 
 use crate::harness::Driven;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use stepscope::experiment::{Batch, Dtype, Experiment, Model, Run};
 use stepscope::view::{Command, Item, Panel, RankId};
 
@@ -89,7 +89,7 @@ fn a_low_window_lists_its_panels_and_scrolls_them() {
     driven.click("Panel");
     driven.click("Kernels");
     assert_eq!(driven.window().state().view.panel, Panel::Kernels);
-    let count = driven.harness.get_by_label_contains(" names").rect();
+    let count = driven.harness.get_by_label_contains(" in sum").rect();
     assert!(count.bottom() < 360.0, "{count}");
 }
 
@@ -262,4 +262,23 @@ fn the_width_that_the_user_gave_the_side_panel_stays() {
         driven.send(Command::ShowPanel(panel));
         assert_eq!(left(&driven), wider, "{panel:?}");
     }
+}
+
+#[test]
+fn the_rank_of_the_panels_is_chosen_above_them_when_several_are_open() {
+    let mut driven = Driven::open();
+    driven.send(Command::ShowPanel(Panel::Kernels));
+    let rank = |driven: &Driven| driven.window().state().view.rank;
+    let shown = |driven: &Driven| {
+        let list = driven.harness.get_by_role_and_label(egui::accesskit::Role::ComboBox, "Rank");
+        list.accesskit_node().value().unwrap_or_default()
+    };
+    assert_eq!(rank(&driven), Some(RANK));
+    assert!(shown(&driven).starts_with("rank 0"), "{}", shown(&driven));
+    driven.harness.get_by_role_and_label(egui::accesskit::Role::ComboBox, "Rank").click();
+    driven.settle();
+    driven.harness.get_by_label_contains("gpt_rank1.sqlite").click();
+    driven.settle();
+    assert_eq!(rank(&driven), Some(RankId { doc: 1, rank: 0 }));
+    assert!(shown(&driven).starts_with("rank 1"), "{}", shown(&driven));
 }

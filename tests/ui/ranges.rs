@@ -17,8 +17,8 @@ fn opened() -> Driven {
 #[test]
 fn the_tree_opens_to_what_is_inside_a_step_with_the_numbers_of_the_typical_one() {
     let mut driven = opened();
-    assert!(driven.shows("Mean of ") && driven.shows("Go to step #") && !driven.shows("Go to backward"));
-    driven.click("Expand step #");
+    assert!(driven.shows("Mean of ") && driven.shows("Go to step #"));
+    // A lone root is open at first.
     assert!(driven.shows("Go to forward") && driven.shows("Go to backward") && driven.shows("Go to optimizer"));
     let doc = &driven.window().state().workspace.docs[0];
     let ranges = &doc.analysis.ranks[0].ranges;
@@ -29,6 +29,8 @@ fn the_tree_opens_to_what_is_inside_a_step_with_the_numbers_of_the_typical_one()
     }
     driven.click("Collapse step #");
     assert!(!driven.shows("Go to backward"));
+    driven.click("Expand step #");
+    assert!(driven.shows("Go to backward"));
 }
 
 #[test]
@@ -53,7 +55,6 @@ fn the_window_of_the_numbers_can_be_chosen() {
 #[test]
 fn a_click_goes_from_one_range_to_the_next() {
     let mut driven = opened();
-    driven.click("Expand step #");
     let mut spans = Vec::new();
     for _ in 0..3 {
         driven.click("Go to backward");

@@ -102,7 +102,6 @@ fn ranges_and_collectives_are_filtered_to_what_is_selected() {
 #[test]
 fn ranges_sort_by_their_columns() {
     let mut driven = open(Panel::Ranges);
-    driven.click("Expand step #");
     let names = |driven: &Driven| rows(driven, "Go to ");
     driven.click("Sort by Range");
     assert_eq!(names(&driven), ["Go to step #", "Go to backward", "Go to forward", "Go to optimizer"]);

@@ -204,7 +204,12 @@ fn exposed(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked<
     };
     let rows = Placed::new(comm.exposed.len(), row, |at| comm.exposed.get(at).map(|exposed| exposed.span));
     let grid = Grid { id: "exposed", name: "Length", columns: &EXPOSED, tall: false, name_pt: NAME_PT };
-    let clicked = grid.show(ui, asked.0, asked.1, &rows);
+    let (sheet, shown) = asked;
+    let clicked = if comm.outliers.is_empty() {
+        grid.show_last(ui, sheet, shown, &rows)
+    } else {
+        grid.show(ui, sheet, shown, &rows)
+    };
     if let Some(exposed) = clicked.and_then(|at| comm.exposed.get(at)) {
         go_to(chosen, exposed.op, exposed.span, out);
     }
@@ -244,7 +249,7 @@ fn outliers(ui: &mut Ui, chosen: &Chosen<'_>, comm: &Communication, asked: Asked
     };
     let rows = Placed::new(comm.outliers.len(), row, span);
     let grid = Grid { id: "outliers", name: "Took", columns: &OUTLIERS, tall: false, name_pt: NAME_PT };
-    let clicked = grid.show(ui, asked.0, asked.1, &rows);
+    let clicked = grid.show_last(ui, asked.0, asked.1, &rows);
     if let Some(outlier) = clicked.and_then(|at| comm.outliers.get(at)) {
         go_to(chosen, outlier.op, chosen.rank.ops.span(outlier.op as usize), out);
     }

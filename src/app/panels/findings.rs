@@ -104,11 +104,13 @@ fn one(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, finding: &Finding, out: &m
             } else {
                 swatch(ui, palette, area);
             }
-            wrapped(ui, RichText::new(finding.rule.title()).strong());
+            wrapped(ui, RichText::new(finding.rule.title()).strong()).on_hover_text(area.definition());
         });
         let gain = gain_text(finding, basis);
-        let about = if gain.is_empty() { area.text().to_owned() } else { format!("{gain}  ·  {}", area.text()) };
-        wrapped(ui, RichText::new(about)).on_hover_text(area.definition());
+        // An area alone would be a line that says nothing.
+        if !gain.is_empty() {
+            wrapped(ui, RichText::new(format!("{gain}  ·  {}", area.text()))).on_hover_text(area.definition());
+        }
         for evidence in &finding.evidence {
             wrapped(ui, RichText::new(evidence_text(evidence)).small().weak());
         }

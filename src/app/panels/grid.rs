@@ -13,9 +13,13 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 const ROW_PT: f32 = 20.0;
+/// Height of a row with the space below it.
+const LINE_PT: f32 = ROW_PT + 4.0;
 const GAP_PT: f32 = 6.0;
 /// Least width of most names.
 pub const NAME_PT: f32 = 84.0;
+/// Most width of names: numbers far away from them are hard to follow.
+const WIDEST_NAME_PT: f32 = 480.0;
 /// Rows of a long list that are seen at once.
 const MOST_ROWS: usize = 12;
 /// Rows of a page: places further down a list would lose precision.
@@ -96,9 +100,31 @@ pub fn rows_text(rows: usize) -> String {
 impl Grid<'_> {
     /// Draws the rows that are wanted; the result is the row that was clicked.
     pub fn show(&self, ui: &mut Ui, sheet: &mut Sheet, shown: Shown<'_>, rows: &dyn Rows) -> Option<usize> {
+        self.show_rows(ui, sheet, shown, rows, MOST_ROWS)
+    }
+
+    /// The same as the last table of a panel that scrolls: a long list takes what the tables above it leave.
+    pub fn show_last(&self, ui: &mut Ui, sheet: &mut Sheet, shown: Shown<'_>, rows: &dyn Rows) -> Option<usize> {
+        // Places are taken from the top of the content, so that scrolling changes nothing.
+        let above_pt = ui.cursor().top() - ui.min_rect().top();
+        let left_pt = ui.clip_rect().height() - above_pt - ROW_PT - LINE_PT;
+        self.show_rows(ui, sheet, shown, rows, MOST_ROWS.max((left_pt / LINE_PT) as usize))
+    }
+
+    fn show_rows(
+        &self,
+        ui: &mut Ui,
+        sheet: &mut Sheet,
+        shown: Shown<'_>,
+        rows: &dyn Rows,
+        most_rows: usize,
+    ) -> Option<usize> {
         let mut clicked = None;
-        let room_pt = ui.available_width() - ui.spacing().scroll.allocated_width();
-        let columns = self.columns.get(..self.fitting(room_pt)).unwrap_or(self.columns);
+        let scroll_pt = ui.spacing().scroll.allocated_width();
+        let room_pt = ui.available_width() - scroll_pt;
+        let (fitting, name_pt) = self.fitting(room_pt);
+        let (columns, hidden) = self.columns.split_at_checked(fitting).unwrap_or((self.columns, &[]));
+        let widest_pt = columns.iter().fold(WIDEST_NAME_PT.max(name_pt), |sum, column| sum + column.width_pt + GAP_PT);
         let all = sheet.follow(shown.token, shown.filter, shown.selection, rows).len();
         let first = pages(ui, sheet, all);
         let count = (all - first).min(PAGE);
@@ -107,6 +133,9 @@ impl Grid<'_> {
         }
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing.x = GAP_PT;
+            // Tables below each other end at one edge, whether they scroll or not.
+            let scrolls = self.tall || count > most_rows;
+            ui.set_max_width(room_pt.min(widest_pt) + if scrolls { scroll_pt } else { 0.0 });
             let mut table = TableBuilder::new(ui)
                 .striped(true)
                 .sense(Sense::click())
@@ -114,14 +143,14 @@ impl Grid<'_> {
             table = if self.tall {
                 table.auto_shrink([false, false])
             } else {
-                let height_pt = count.min(MOST_ROWS) as f32 * (ROW_PT + 4.0);
+                let height_pt = count.min(most_rows) as f32 * LINE_PT;
                 table
-                    .vscroll(count > MOST_ROWS)
+                    .vscroll(scrolls)
                     .auto_shrink([false, true])
                     .min_scrolled_height(height_pt)
                     .max_scroll_height(height_pt)
             };
-            table = table.column(Place::remainder().at_least(self.name_pt).clip(true));
+            table = table.column(Place::remainder().at_least(name_pt).clip(true));
             for column in columns {
                 table = table.column(Place::exact(column.width_pt).clip(true));
             }
@@ -132,6 +161,7 @@ impl Grid<'_> {
                         if head(ui, self.name, "", order_of(sheet, 0)).clicked() {
                             sort = Some(0);
                         }
+                        left_out(ui, hidden.iter().map(|column| column.name));
                     });
                 });
                 for (at, column) in columns.iter().enumerate() {
@@ -200,14 +230,18 @@ impl Grid<'_> {
         }
     }
 
-    /// How many columns fit beside the names.
-    fn fitting(&self, room_pt: f32) -> usize {
-        let mut left_pt = room_pt - self.name_pt;
-        let fits = |column: &&Column| {
-            left_pt -= column.width_pt + GAP_PT;
-            left_pt >= 0.0
+    /// How many columns fit beside the names, and the least width of those: names give way to the first column.
+    fn fitting(&self, room_pt: f32) -> (usize, f32) {
+        let beside = |name_pt: f32| {
+            let mut left_pt = room_pt - name_pt;
+            let fits = |column: &&Column| {
+                left_pt -= column.width_pt + GAP_PT;
+                left_pt >= 0.0
+            };
+            (self.columns.iter().take_while(fits).count(), name_pt)
         };
-        self.columns.iter().take_while(fits).count()
+        let wanted = beside(self.name_pt);
+        if wanted.0 > 0 { wanted } else { beside(self.name_pt.min(NAME_PT)) }
     }
 
     fn tip(&self, ui: &mut Ui, row: &Row, at: usize, rows: &dyn Rows) {
@@ -287,6 +321,17 @@ fn elided(name: &str, most: usize, shared: usize) -> Cow<'_, str> {
     let part = |from: usize, count: usize| name.chars().skip(from).take(count).collect::<String>();
     let cut = if from + tail < letters { "…" } else { "" };
     Cow::Owned(format!("{}…{}{cut}", part(0, head), part(from, tail)))
+}
+
+/// Tells in the head of the names of columns that have no room, as "+3", with their names in the tooltip.
+pub fn left_out(ui: &mut Ui, names: impl Iterator<Item = &'static str>) {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        return;
+    }
+    let mark = Label::new(RichText::new(format!("+{}", names.len())).small().weak()).selectable(false);
+    let tip = format!("No room for {}. Widen the panel for them; \"Copy\" has them too.", names.join(", "));
+    ui.add(mark).on_hover_text(tip);
 }
 
 /// Which way the rows are sorted, when it is by this column.
@@ -398,7 +443,14 @@ mod tests {
     fn columns_that_do_not_fit_are_left_out_from_the_end() {
         let columns = [column("a", 50.0, ""), column("b", 60.0, ""), column("c", 10.0, "")];
         let grid = Grid { id: "t", name: "n", columns: &columns, tall: false, name_pt: NAME_PT };
-        let fitting = |pt: f32| grid.fitting(NAME_PT + pt);
+        let fitting = |pt: f32| grid.fitting(NAME_PT + pt).0;
         assert_eq!((fitting(55.0), fitting(56.0), fitting(121.0), fitting(138.0)), (0, 1, 1, 3));
+    }
+
+    #[test]
+    fn long_names_give_way_to_the_first_column() {
+        let columns = [column("a", 50.0, ""), column("b", 60.0, "")];
+        let grid = Grid { id: "t", name: "n", columns: &columns, tall: false, name_pt: 132.0 };
+        assert_eq!([254.0, 188.0, 187.0].map(|pt| grid.fitting(pt)), [(2, 132.0), (1, 132.0), (1, NAME_PT)]);
     }
 }

@@ -1,6 +1,7 @@
 //! The workflow as a checklist, and how to record.
 
 use crate::analysis::{GuideItem, GuideState};
+use crate::app::code_text;
 use crate::app::cx::Cx;
 use crate::app::icons::{self, Icon};
 use crate::app::recipe::{self, Recipe};
@@ -67,7 +68,8 @@ fn point(ui: &mut Ui, palette: &Palette, line: &GuideLine, out: &mut Vec<Command
             ui.add(Label::new(if faint { title.weak() } else { title }).wrap());
             ui.add(Label::new(RichText::new(&line.reason).small().weak()).wrap());
             if let Some(how) = &line.how {
-                ui.add(Label::new(RichText::new(how).small()).wrap().selectable(true));
+                let how = code_text::small(ui, how);
+                ui.add(Label::new(how).wrap().selectable(true));
             }
             if let Some((name, command)) = link(line).filter(|_| line.how.is_some())
                 && ui.link(RichText::new(name).small()).clicked()

@@ -55,6 +55,9 @@ impl Default for KernelsCache {
     }
 }
 
+/// Panels narrower than this, in points, have the choices as lists.
+const NARROW_PT: f32 = 300.0;
+
 /// Number of the column of totals; 0 is the name.
 const TOTAL: usize = 1;
 
@@ -120,25 +123,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut KernelsCache, out: &mut Vec<Co
 
 /// The scope, the names, and the grouping.
 fn controls(ui: &mut Ui, chosen: &Chosen<'_>, selection: Option<Span>, cache: &mut KernelsCache) {
+    let scopes = scopes(chosen, selection);
+    if ui.available_width() < NARROW_PT {
+        lists(ui, &scopes, cache);
+        return;
+    }
     ui.horizontal_wrapped(|ui| {
-        let steps = chosen.steps();
-        let estimated = steps.is_some_and(|steps| steps.estimated);
-        let scopes = [
-            (Over::Capture, "Whole capture", "Every kernel of the rank", true),
-            (
-                Over::Typical,
-                if estimated { "Estimated steps" } else { "Typical steps" },
-                "Kernels that overlap a typical step; each counts once",
-                steps.is_some(),
-            ),
-            (Over::Visible, "In view", "Kernels that overlap what the timeline shows", true),
-            (
-                Over::Selected,
-                "Selected",
-                "Kernels that overlap the span or the item selected on the timeline",
-                selection.is_some(),
-            ),
-        ];
         for (over, name, tip, usable) in scopes {
             let button = Button::selectable(cache.over == over, name);
             if ui.add_enabled(usable, button).on_hover_text(tip).clicked() {
@@ -155,14 +145,64 @@ fn controls(ui: &mut Ui, chosen: &Chosen<'_>, selection: Option<Span>, cache: &m
     });
 }
 
+/// What the numbers can be over: its name, what it means, and whether there is such a thing now.
+type Scope = (Over, &'static str, &'static str, bool);
+
+fn scopes(chosen: &Chosen<'_>, selection: Option<Span>) -> [Scope; 4] {
+    let steps = chosen.steps();
+    let estimated = steps.is_some_and(|steps| steps.estimated);
+    let typical = if estimated { "Estimated steps" } else { "Typical steps" };
+    let selected = "Kernels that overlap the span or the item selected on the timeline";
+    [
+        (Over::Capture, "Whole capture", "Every kernel of the rank", true),
+        (Over::Typical, typical, "Kernels that overlap a typical step; each counts once", steps.is_some()),
+        (Over::Visible, "In view", "Kernels that overlap what the timeline shows", true),
+        (Over::Selected, "Selected", selected, selection.is_some()),
+    ]
+}
+
+/// Scope, names and grouping as lists in one line, which leave the table its room.
+fn lists(ui: &mut Ui, scopes: &[Scope], cache: &mut KernelsCache) {
+    ui.horizontal(|ui| {
+        let spacing = ui.spacing();
+        let width = (ui.available_width() - spacing.item_spacing.x) / 2.0 - 2.0 * spacing.button_padding.x;
+        let list = |id: &str, text: &str| ComboBox::from_id_salt(id).selected_text(text).width(width).truncate();
+        let name = scopes.iter().find(|(over, ..)| *over == cache.over).map_or("", |(_, name, ..)| name);
+        let scope = list("kernel scope", name).show_ui(ui, |ui| {
+            for (over, name, tip, usable) in scopes {
+                ui.add_enabled_ui(*usable, |ui| {
+                    ui.selectable_value(&mut cache.over, *over, *name).on_hover_text(*tip);
+                });
+            }
+        });
+        scope.response.on_hover_text("Which kernels are counted");
+        let names = list("kernel rows", if cache.grouped { "By class" } else { name_of(cache.by) });
+        let rows = names.show_ui(ui, |ui| {
+            for by in NAMES {
+                ui.selectable_value(&mut cache.by, by, name_of(by));
+            }
+            ui.checkbox(&mut cache.grouped, "Group by class");
+        });
+        rows.response.on_hover_text("By which names kernels share a row");
+    });
+}
+
+/// What a row can be named by.
+const NAMES: [NamedBy; 2] = [NamedBy::Base, NamedBy::Full];
+
+const fn name_of(by: NamedBy) -> &'static str {
+    match by {
+        NamedBy::Base => "base name",
+        NamedBy::Full => "full name",
+    }
+}
+
 /// By which names kernels share a row.
 pub fn choose_names(ui: &mut Ui, by: &mut NamedBy) {
     let label = ui.label("By");
-    let names = [(NamedBy::Base, "base name"), (NamedBy::Full, "full name")];
-    let text = names.iter().find(|(name, _)| name == by).map_or("", |(_, text)| *text);
-    let list = ComboBox::from_id_salt("kernel names").selected_text(text).width(104.0).show_ui(ui, |ui| {
-        for (name, text) in names {
-            ui.selectable_value(by, name, text);
+    let list = ComboBox::from_id_salt("kernel names").selected_text(name_of(*by)).width(104.0).show_ui(ui, |ui| {
+        for name in NAMES {
+            ui.selectable_value(by, name, name_of(name));
         }
     });
     list.response

@@ -6,6 +6,7 @@ mod rows;
 use super::grid::filter_bar;
 use super::sheet::Filter;
 use crate::analysis::{Attribution, Coverage, Limit, RangeSums, Ranges};
+use crate::app::code_text;
 use crate::app::cx::{Chosen, Cx, toggle};
 use crate::format;
 use crate::units::Span;
@@ -49,6 +50,8 @@ struct Choice {
     sort: (Sort, bool),
     /// Open nodes of the grouped tree, and of that of exact names.
     open: [HashSet<u32>; 2],
+    /// Trees that were shown: a lone root is opened at first only.
+    known: [bool; 2],
     /// The range last gone to: node, thread, range.
     last: Option<(u32, usize, u32)>,
 }
@@ -61,6 +64,7 @@ impl Default for Choice {
             filter: Filter::default(),
             sort: (Sort::Busy, true),
             open: Default::default(),
+            known: [false; 2],
             last: None,
         }
     }
@@ -75,6 +79,14 @@ impl Choice {
 
     fn opened(&self) -> &HashSet<u32> {
         &self.open[usize::from(self.exact)]
+    }
+
+    /// Opens the root of a tree that is shown for the first time and has but one: its name alone would be an empty table.
+    fn open_at_first(&mut self, lone_root: impl FnOnce() -> Option<u32>) {
+        let tree = usize::from(self.exact);
+        if !std::mem::replace(&mut self.known[tree], true) {
+            self.open[tree].extend(lone_root());
+        }
     }
 
     fn toggle(&mut self, node: u32) {
@@ -138,7 +150,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
     if chosen.numbers.ranges.is_empty() {
         ui.add(Label::new(RichText::new(Limit::NoNvtx.consequence()).weak()).wrap());
         ui.add_space(4.0);
-        ui.add(Label::new(format!("Next time: {}", Limit::NoNvtx.remedy())).wrap().selectable(true));
+        let remedy = code_text::usual(ui, &format!("Next time: {}", Limit::NoNvtx.remedy()));
+        ui.add(Label::new(remedy).wrap().selectable(true));
         return;
     }
     cache.follow((cx.revision, chosen.id));
@@ -175,6 +188,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RangesCache, out: &mut Vec<Com
     }
     let Some(sums) = sums else { return };
     let table = rows::Table { ranges, sums, chosen: &chosen, cx };
+    choice.open_at_first(|| table.lone_root());
     let rows = Rows::follow(rows, &table, choice);
     if let Some(copied) = copied {
         copied.add(&table.text(rows), rows.count());

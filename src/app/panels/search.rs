@@ -233,7 +233,8 @@ fn list(
     let first = hits.before(at) + cache.page * PAGE;
     let shown = (group.len() - cache.page * PAGE).min(PAGE);
     ui.push_id((group.place, cache.page), |ui| {
-        ui.spacing_mut().item_spacing.x = 6.0;
+        // Numbers end where names begin.
+        ui.spacing_mut().item_spacing.x = 14.0;
         let mut table = TableBuilder::new(ui)
             .striped(true)
             .sense(Sense::click())

@@ -69,7 +69,7 @@ const COLLECTIVES: [Column; 3] = [
 const RANGES: [Column; 3] = [
     column("GPU busy", 64.0, "Time of the span during which anything that belongs to these ranges ran."),
     column("Host", 64.0, "Time of the span that they were open on the host, added up."),
-    column("Count", 46.0, "Ranges that began in the span."),
+    column("Begun", 46.0, "Ranges that began in the span; 0 for those that were open before it."),
 ];
 const CALLS: [Column; 3] = [
     column("Total", 64.0, "Time in these calls, added up over all threads."),

@@ -91,6 +91,11 @@ impl Lane {
         matches!(self.key, LaneKey::Rank(_) | LaneKey::Process(..))
     }
 
+    /// True for lanes of rows that lie in each other.
+    pub fn is_nested(&self) -> bool {
+        matches!(self.key, LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..))
+    }
+
     /// The row on which it shows marks, when it has any.
     pub fn mark_row(&self) -> Option<usize> {
         self.has_marks.then(|| self.rows.saturating_sub(1))

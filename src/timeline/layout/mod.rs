@@ -25,6 +25,8 @@ use size::size;
 const GROWTH_MAX: f32 = 6.0;
 /// How much the others grow at most when there is room left after that.
 const OTHER_GROWTH_MAX: f32 = 3.0;
+/// Sizes of nested rows where the lanes do not fit, a point apart; names can still be read in the smallest.
+const TIGHT: [f32; 2] = [0.94, 0.87];
 /// Room that stays free below the last lane.
 const FREE_PT: f32 = 24.0;
 
@@ -71,6 +73,16 @@ impl Layout {
         layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
         let room_pt = room_pt - layout.height_pt;
         layout.place(state, cache, (1.0, 1.0));
+        if layout.height_pt > room_pt {
+            // Nested rows give way before other lanes are pushed out of sight.
+            for tight in TIGHT {
+                layout.place(state, cache, (1.0, tight));
+                if layout.height_pt <= room_pt {
+                    break;
+                }
+            }
+            return layout;
+        }
         let resized = |lane: &Lane| state.lane_scale.contains_key(&lane.key);
         let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key) && !resized(lane));
         layout.place(state, cache, (gpu, 1.0));
@@ -92,7 +104,8 @@ impl Layout {
         self.height_pt = 0.0;
         for lane in &mut self.lanes {
             let growth = if grows(lane.key) { growth.0 } else { growth.1 };
-            let growth = if lane.is_header() { 1.0 } else { growth };
+            let tight = growth < 1.0 && !lane.is_nested();
+            let growth = if lane.is_header() || tight { 1.0 } else { growth };
             // A lane that the user resized keeps its height, whatever room there is.
             let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite());
             lane.scale = scale.map_or(growth, |scale| scale.clamp(LANE_SCALE.0, LANE_SCALE.1));

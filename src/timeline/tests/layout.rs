@@ -214,10 +214,29 @@ fn gpu_lanes_grow_into_the_room_there_is() {
         let room_pt = least + room as f32 * 3.0;
         assert!(height(room_pt).0 <= room_pt, "lanes outgrow {room_pt}");
     }
-    let (more, higher) = height(least + 60.0);
-    assert!(higher > low && more <= least + 60.0, "{more} {least}");
+    // Nested rows take the first of it: they had given way.
+    let (more, higher) = height(least + 120.0);
+    assert!(higher > low && more <= least + 120.0, "{more} {least}");
     let most = height(5_000.0).0;
     assert!((least * 1.6..least * 4.0).contains(&most), "then the others grow too, within limits: {least} to {most}");
+}
+
+#[test]
+fn nested_rows_give_way_where_the_lanes_do_not_fit() {
+    let workspace = training();
+    let state = ViewState::open(&workspace);
+    let sizes = |room_pt| {
+        let layout = Layout::of(&workspace, &state, &mut Cache::default(), room_pt);
+        let of = |nested| layout.lanes.iter().filter(move |lane| lane.is_nested() == nested);
+        let nested: Vec<f32> = of(true).map(|lane| lane.first_pt).collect();
+        (nested, of(false).map(|lane| lane.height_pt).sum::<f32>(), layout.height_pt)
+    };
+    let (low, others, least) = sizes(0.0);
+    assert!(!low.is_empty() && low.iter().all(|pt| *pt == 13.0), "{low:?}");
+    let natural =
+        (0..100).map(|more| sizes(least + more as f32)).find(|(nested, ..)| nested.iter().all(|pt| *pt == 15.0));
+    let (_, same, whole) = natural.unwrap();
+    assert!(same == others && whole > least, "other lanes keep their size");
 }
 
 #[test]

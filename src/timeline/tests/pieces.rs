@@ -287,3 +287,23 @@ fn an_operation_and_its_launch_belong_together() {
     assert_eq!(Linked::of(&workspace, Item::Op(RANK, 2)).call, None);
     assert_eq!(Linked::of(&workspace, Item::Op(RankId { doc: 9, rank: 9 }, 2)), Linked::default());
 }
+
+#[test]
+fn steps_of_a_strip_are_named_in_one_form() {
+    // Step 0 is six times as long as the others.
+    let scene = |per_view: i64| {
+        let mut fixture = Fixture::new();
+        let mut at = 0;
+        for (step, len) in [6_000, 1_000, 1_000, 1_000, 1_000].into_iter().enumerate() {
+            fixture.range(&format!("step {step}"), 11, at, at + len - 100);
+            fixture.launched("gemm", 7, 11, at + 10, at + 100, at + len - 50);
+            at += len;
+        }
+        let list = Scene::new(fixture, Span::new(0, per_view)).drawn(LaneKey::Rank(RANK));
+        list.labels.iter().map(|label| (label.name.clone(), !label.detail.is_empty())).collect::<Vec<_>>()
+    };
+    let all = |name: &str, detail: bool| (0..5).map(|step| (format!("{name}{step}"), detail)).collect::<Vec<_>>();
+    assert_eq!(scene(10_000), all("step ", true), "100 points a step: names and lengths");
+    assert_eq!(scene(20_000), all("step ", false), "50 points a step: names, of the long one too");
+    assert_eq!(scene(30_000), all("", false), "33 points a step: numbers");
+}

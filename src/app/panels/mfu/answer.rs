@@ -55,9 +55,29 @@ fn remark(ui: &mut Ui, icon: Icon, color: Color32, text: &str) {
     });
 }
 
+/// In panels narrower than this, in points, what explains a number stands on a line of its own.
+const NARROW_PT: f32 = 320.0;
+
 /// Everything between tokens and peak.
 pub fn table(ui: &mut Ui, mfu: &Mfu) {
+    let note = |ui: &mut Ui, text: &str| {
+        if !text.is_empty() {
+            ui.add(Label::new(RichText::new(with_labels(text)).small().weak()).wrap());
+        }
+    };
+    let narrow = ui.available_width() < NARROW_PT;
     for line in lines(mfu) {
+        if narrow {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                ui.horizontal_wrapped(|ui| {
+                    ui.label(RichText::new(line.name).weak()).on_hover_text(line.about);
+                    ui.add(Label::new(&line.value).selectable(true)).on_hover_text(line.about);
+                });
+                note(ui, &line.note);
+            });
+            continue;
+        }
         ui.horizontal_top(|ui| {
             ui.allocate_ui(vec2(NAMES_PT, 18.0), |ui| {
                 ui.set_width(NAMES_PT);
@@ -66,9 +86,7 @@ pub fn table(ui: &mut Ui, mfu: &Mfu) {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 0.0;
                 ui.add(Label::new(&line.value).selectable(true)).on_hover_text(line.about);
-                if !line.note.is_empty() {
-                    ui.add(Label::new(RichText::new(with_labels(&line.note)).small().weak()).wrap());
-                }
+                note(ui, &line.note);
             });
         });
     }

@@ -5,7 +5,7 @@ use crate::app::cx::Cx;
 use crate::experiment::{Convention, Dtype, Experiment, GpuSpec, Recompute, labelled, presets, with_labels};
 use crate::settings::{Fields, Problem, fields, from_fields, model_defaults};
 use crate::view::Command;
-use egui::{CollapsingHeader, ComboBox, Id, Label, RichText, TextEdit, Ui};
+use egui::{CollapsingHeader, ComboBox, Id, Label, Response, RichText, TextEdit, Ui};
 
 /// What the form keeps between frames.
 #[derive(Debug, Default)]
@@ -283,11 +283,13 @@ fn group(ui: &mut Ui, cx: &Cx<'_>, form: &mut Form, lines: &[Line]) -> bool {
     let mut changed = false;
     let mut rest = lines;
     while let Some(first) = rest.first() {
-        let narrow = |line: &&Line| matches!(line.kind, Kind::Number | Kind::Flag);
-        let taken = rest.iter().take(columns).take_while(narrow).count().max(1);
+        let narrow = matches!(first.kind, Kind::Number | Kind::Flag);
+        // A check box beside a field would stand between its label and its line.
+        let alike = |line: &&Line| narrow && std::mem::discriminant(&line.kind) == std::mem::discriminant(&first.kind);
+        let taken = rest.iter().take(columns).take_while(alike).count().max(1);
         let (now, later) = rest.split_at(taken);
         rest = later;
-        if narrow(&first) {
+        if narrow {
             ui.columns(columns, |cells| {
                 for (ui, line) in cells.iter_mut().zip(now) {
                     changed |= cell(ui, form, line);
@@ -314,7 +316,6 @@ fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
     ui.spacing_mut().item_spacing.y = 1.0;
     let default = form.defaults.get(line.key).cloned().unwrap_or_default();
     if matches!(line.kind, Kind::Flag) {
-        ui.add_space(16.0);
         let typed = form.lines.get(line.key).filter(|text| !text.is_empty()).unwrap_or(&default);
         let mut on = typed == "true";
         let clicked = ui.checkbox(&mut on, RichText::new(line.label()).small()).on_hover_text(line.tip).changed();
@@ -323,7 +324,7 @@ fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
         }
         return clicked;
     }
-    let label = ui.add(Label::new(RichText::new(line.label()).small().weak()).truncate()).on_hover_text(line.tip);
+    let label = label(ui, line);
     let text = form.lines.entry(line.key.to_owned()).or_default();
     // An identity of its own: messages that come and go above must not take the focus away.
     let field = TextEdit::singleline(text).id(Id::unique(("experiment", line.key)));
@@ -331,16 +332,17 @@ fn cell(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
     ui.add(field).labelled_by(label.id).on_hover_text(line.tip).changed()
 }
 
-/// A label before a field as wide as there is room.
+/// The label above a field.
+fn label(ui: &mut Ui, line: &Line) -> Response {
+    ui.add(Label::new(RichText::new(line.label()).small().weak()).truncate()).on_hover_text(line.tip)
+}
+
+/// A label above a field as wide as there is room.
 fn wide(ui: &mut Ui, form: &mut Form, line: &Line) -> bool {
     let mut changed = false;
-    ui.horizontal(|ui| {
-        ui.set_min_height(22.0);
-        let label = ui.add_sized(
-            [CELL_PT, 18.0],
-            Label::new(RichText::new(line.label()).small().weak()).halign(egui::Align::Min),
-        );
-        let label = label.on_hover_text(line.tip);
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        let label = label(ui, line);
         let text = form.lines.entry(line.key.to_owned()).or_default();
         let Kind::Choice(of, none) = line.kind else {
             let field = TextEdit::singleline(text).id(Id::unique(("experiment", line.key)));

@@ -1,6 +1,6 @@
 //! The table of ranges: which nodes of the tree are on screen, and their cells.
 
-use super::super::grid::{head, rows_text};
+use super::super::grid::{head, left_out, rows_text};
 use super::super::sheet::tsv;
 use super::{Choice, Sort, Sums};
 use crate::analysis::{RangeSum, Ranges, Trend};
@@ -148,13 +148,21 @@ impl Table<'_> {
         self.sums.sums.nodes.get(node as usize).copied().unwrap_or_default()
     }
 
+    /// True when anything of `node` lies in what the sums are of.
+    fn is_there(&self, node: u32) -> bool {
+        let sum = self.sum(node);
+        sum.count > 0 || sum.gpu_ops > 0 || sum.cpu_ns > 0 || sum.busy_ns > 0
+    }
+
+    /// The root of the tree, when there is but one.
+    pub fn lone_root(&self) -> Option<u32> {
+        let roots = self.ranges.listed_by(&self.sums.sums, None, 2, |node| self.is_there(node), |sum| sum.busy_ns);
+        <[u32; 1]>::try_from(roots.nodes).ok().map(|[root]| root)
+    }
+
     fn lines(&self, choice: &Choice) -> Vec<Line> {
         let matching = matching(self.ranges, self.trace(), &choice.filter.text);
-        let keep = |node: u32| {
-            let sum = self.sum(node);
-            let is_there = sum.count > 0 || sum.gpu_ops > 0 || sum.cpu_ns > 0 || sum.busy_ns > 0;
-            is_there && matching.as_ref().is_none_or(|nodes| nodes.contains(&node))
-        };
+        let keep = |node: u32| self.is_there(node) && matching.as_ref().is_none_or(|nodes| nodes.contains(&node));
         let mut lines = Vec::new();
         self.add_lines(None, 0, choice, matching.is_some(), &keep, &mut lines);
         if matching.is_none() && self.sums.sums.outside.busy_ns > 0 {
@@ -225,6 +233,9 @@ impl Table<'_> {
                     if head(ui, "Range", "", order(Sort::Name)).clicked() {
                         clicked = Some(Sort::Name);
                     }
+                    let hidden = Key::ALL.into_iter().filter(|key| !keys.contains(key));
+                    let has_trend = self.ranges.has_steps();
+                    left_out(ui, hidden.filter(|key| has_trend || *key != Key::Trend).map(Key::text));
                 });
             });
             for key in &keys {
