@@ -57,10 +57,7 @@ impl Heat {
     /// The numbers of `job`. `ideal_step_ns` is the time that the step's model FLOPs take at the peak, where known:
     /// MFU of a step is that over its length.
     pub fn of(job: &Job, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Self {
-        let number = |rank: usize, at: usize| {
-            let step = job.summary(rank)?.steps.get(at)?;
-            Some(step.number.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)))
-        };
+        let number = |rank: usize, at: usize| step_number(job, rank, at);
         let ranks: Vec<usize> =
             (0..job.ranks.len()).filter(|rank| job.summary(*rank).is_some_and(|s| !s.steps.is_empty())).collect();
         let count = |rank: usize| job.summary(rank).map_or(0, |s| s.steps.len());
@@ -88,11 +85,45 @@ impl Heat {
         (column < self.steps.len()).then(|| self.cells.get(row * self.steps.len() + column).copied())?.flatten()
     }
 
+    /// True when `a` is further from what is wanted than `b`.
+    pub fn is_worse(&self, a: f64, b: f64) -> bool {
+        if self.metric.more_is_better() { a < b } else { a > b }
+    }
+
+    /// Median over the ranks, by step; `None` for a step without any value.
+    pub fn medians(&self) -> Vec<Option<f64>> {
+        let median = |column: usize| {
+            let mut values: Vec<f64> = (0..self.ranks.len()).filter_map(|row| self.cell(row, column)).collect();
+            values.sort_by(f64::total_cmp);
+            let upper = *values.get(values.len() / 2)?;
+            let lower = *values.get((values.len() - 1) / 2)?;
+            Some((lower + upper) / 2.0)
+        };
+        (0..self.steps.len()).map(median).collect()
+    }
+
+    /// The step of column `column` on the rank of row `row`: an index into that rank's steps.
+    pub fn step_at(&self, job: &Job, row: usize, column: usize) -> Option<usize> {
+        let (rank, number) = (*self.ranks.get(row)?, *self.steps.get(column)?);
+        (0..job.summary(rank)?.steps.len()).find(|at| step_number(job, rank, *at) == Some(number))
+    }
+
     /// Where a value stands on the scale, 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         self.scale
             .map_or(0.0, |(low, high)| if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 })
     }
+}
+
+/// How far a value is from a median, as a share of the median; `None` when that is 0.
+pub fn deviation(value: f64, median: f64) -> Option<f64> {
+    (median != 0.0).then(|| (value - median) / median)
+}
+
+/// What step `at` of a rank is found by: its counter, else its place.
+fn step_number(job: &Job, rank: usize, at: usize) -> Option<i64> {
+    let step = job.summary(rank)?.steps.get(at)?;
+    Some(step.number.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)))
 }
 
 fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Option<f64> {
@@ -121,4 +152,18 @@ pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
     let waited = summary.steps.iter().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));
     let waited_ns = waited.fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     share(waited_ns, summary.steps.iter().fold(0, |sum: i64, step| sum.saturating_add(step.window.len_ns())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_are_those_of_the_ranks_that_have_the_step() {
+        let cells = vec![Some(1.0), None, Some(5.0), Some(3.0), None, None, Some(8.0), None, Some(6.0)];
+        let heat = Heat { steps: vec![1, 2, 3], ranks: vec![0, 1, 2], cells, ..Heat::default() };
+        assert_eq!(heat.medians(), [Some(3.0), None, Some(5.5)]);
+        assert!(heat.is_worse(2.0, 1.0));
+        assert!(Heat { metric: HeatMetric::Mfu, ..heat }.is_worse(1.0, 2.0));
+    }
 }

@@ -240,7 +240,8 @@ fn by_label<T>(job: &Job, of: impl Fn(usize) -> Option<T>) -> BTreeMap<String, T
 }
 
 impl Alignment {
-    fn of(job: &Job) -> Self {
+    /// The clock of `job`.
+    pub fn of(job: &Job) -> Self {
         let source = |export: usize| job.clock.sources.get(export).copied().unwrap_or_default();
         let of = |rank: &crate::job::JobRank| {
             let SourceClock { map, basis, uncertainty_ns, matched, .. } = source(rank.at.export);
@@ -353,7 +354,8 @@ impl Collectives {
 }
 
 impl StragglerLine {
-    fn of(job: &Job) -> Option<Self> {
+    /// The straggler of `job`, when there is one.
+    pub fn of(job: &Job) -> Option<Self> {
         let found = job.stragglers.straggler.as_ref()?;
         let first = found.extras.first();
         Some(Self {

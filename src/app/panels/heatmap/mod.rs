@@ -1,0 +1,217 @@
+//! Ranks by steps in colour, for the eye to find the odd one; a click shows the step on its rank.
+//!
+//! Values, colours and the mesh are made when the files, the metric or the size change; a frame paints one mesh.
+
+mod pixels;
+mod plot;
+
+use super::grid::remark;
+use crate::analysis::Limit;
+use crate::app::cx::Cx;
+use crate::format;
+use crate::job::{Heat, HeatMetric};
+use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, value_text};
+use crate::timeline::ramp::ramp;
+use crate::view::Command;
+use egui::epaint::Mesh;
+use egui::{Button, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use plot::{Drawn, Plot};
+
+/// Room below the map for its legend and what a click could not do, in points.
+const LEGEND_PT: f32 = 44.0;
+/// Cells are no higher than this, in points.
+const CELL_PT: f32 = 40.0;
+/// Size of the colour scale, in points.
+const SCALE_PT: (f32, f32) = (160.0, 10.0);
+
+/// What the panel keeps between frames.
+#[derive(Debug, Default)]
+pub struct HeatmapCache {
+    metric: HeatMetric,
+    made: Option<Made>,
+    drawn: Option<Drawn>,
+    /// Row and column that the keyboard is at.
+    cursor: (usize, usize),
+    /// Why the last click showed nothing.
+    told: String,
+}
+
+/// Values, and what they were made of.
+#[derive(Debug)]
+struct Made {
+    key: MadeKey,
+    heat: Heat,
+    medians: Vec<Option<f64>>,
+    /// Some cells lie above the scale.
+    above: bool,
+}
+
+/// Documents, metric and the time that a step's model FLOPs take at the peak.
+type MadeKey = (u64, HeatMetric, Option<u64>);
+
+impl Made {
+    fn of(cx: &Cx<'_>, key: MadeKey) -> Self {
+        let heat = Heat::of(&cx.workspace.job, key.1, cx.workspace.mfu.ideal_step_ns());
+        let above = heat.scale.is_some_and(|(_, high)| heat.cells.iter().flatten().any(|value| *value > high));
+        Self { key, medians: heat.medians(), heat, above }
+    }
+}
+
+/// Draws the panel.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut HeatmapCache, out: &mut Vec<Command>) {
+    let ideal = cx.workspace.mfu.ideal_step_ns();
+    choose(ui, cache, ideal.is_some());
+    let key = (cx.revision, cache.metric, ideal.map(f64::to_bits));
+    if cache.made.as_ref().is_none_or(|made| made.key != key) {
+        (cache.made, cache.drawn, cache.told) = (Some(Made::of(cx, key)), None, String::new());
+    }
+    let HeatmapCache { made: Some(made), drawn, cursor, told, .. } = cache else { return };
+    if made.heat.cells.is_empty() {
+        let text = if cx.workspace.job.ranks.is_empty() {
+            Limit::NoGpuWork.consequence()
+        } else {
+            "No steps are marked, so there is nothing to lay out by step. Name the steps in NVTX ranges."
+        };
+        ui.add(Label::new(RichText::new(text).weak()).wrap());
+        return;
+    }
+    remark(ui, &summary(cx, made));
+    let room = vec2(ui.available_width(), (ui.available_height() - LEGEND_PT).max(80.0));
+    let plot = Plot::new(ui, cx, &made.heat, room);
+    map(ui, cx, made, &plot, (drawn, cursor, told), out);
+    legend(ui, cx, made);
+    if !told.is_empty() {
+        ui.add(Label::new(RichText::new(told.as_str()).small().color(cx.palette.warning)).wrap());
+    }
+}
+
+/// What the cells show.
+fn choose(ui: &mut Ui, cache: &mut HeatmapCache, with_mfu: bool) {
+    ui.horizontal_wrapped(|ui| {
+        for metric in HeatMetric::ALL {
+            let usable = metric != HeatMetric::Mfu || with_mfu;
+            let button = Button::selectable(cache.metric == metric, metric_text(metric));
+            let response = ui.add_enabled(usable, button).on_hover_text(metric_help(metric));
+            if response.on_disabled_hover_text("Say under MFU what was trained").clicked() {
+                cache.metric = metric;
+            }
+        }
+    });
+}
+
+/// How large the map is, and its worst cell.
+fn summary(cx: &Cx<'_>, made: &Made) -> String {
+    let heat = &made.heat;
+    let size = format!(
+        "{} by {}",
+        format::counted(heat.ranks.len() as u64, "rank", "ranks"),
+        format::counted(heat.steps.len() as u64, "step", "steps"),
+    );
+    match pixels::worst(heat, 0..heat.ranks.len(), 0..heat.steps.len()) {
+        Some((row, column, value)) => {
+            let most = if heat.metric.more_is_better() { "least" } else { "most" };
+            let title = cell_title(&cx.workspace.job, heat, row, column);
+            format!("{size}; {most}: {} ({title})", value_text(heat.metric, Some(value)))
+        }
+        None => format!("{size}; {} is not known here", metric_text(heat.metric)),
+    }
+}
+
+/// What the map changes: its mesh, the cell of the keyboard, and what is told of a click.
+type Kept<'a> = (&'a mut Option<Drawn>, &'a mut (usize, usize), &'a mut String);
+
+fn map(ui: &mut Ui, cx: &Cx<'_>, made: &Made, plot: &Plot, kept: Kept<'_>, out: &mut Vec<Command>) {
+    let (drawn, cursor, told) = kept;
+    let (heat, job) = (&made.heat, &cx.workspace.job);
+    *cursor = (cursor.0.min(heat.ranks.len().saturating_sub(1)), cursor.1.min(heat.steps.len().saturating_sub(1)));
+    let response = ui.allocate_rect(plot.whole, Sense::click());
+    plot.keys(ui, &response, heat, cursor);
+    let text = |(row, column): (usize, usize)| {
+        let title = cell_title(job, heat, row, column);
+        format!("{title}: {}", cell_text(heat, row, column, made.medians.get(column).copied().flatten()))
+    };
+    plot.describe(&response, &format!("Heatmap of {}", metric_text(heat.metric).to_lowercase()), || text(*cursor));
+    plot.paint(ui, cx, heat, drawn);
+    let place = response.hover_pos().and_then(|at| plot.place_at(at));
+    let under = place.and_then(|(y, x)| plot.cell(heat, y, x));
+    if let Some((y, x)) = place {
+        outline(ui, plot.place_rect(y, x), Stroke::new(1.5, cx.palette.text));
+    }
+    if response.has_focus() {
+        let (y, x) = plot.place_of(*cursor);
+        outline(ui, plot.place_rect(y, x), Stroke::new(2.0, cx.palette.accent));
+    }
+    let clicked =
+        response.clicked().then(|| response.interact_pointer_pos().map_or(Some(*cursor), |_| under)).flatten();
+    if let (Some(cell), Some((y, x))) = (under, place) {
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.strong(cell_title(job, heat, cell.0, cell.1));
+            ui.label(cell_text(heat, cell.0, cell.1, made.medians.get(cell.1).copied().flatten()));
+            let merged = plot.merged(y, x);
+            if merged > 1 {
+                ui.label(format!("The worst of {} cells.", format::count(merged as u64)));
+            }
+            let hint = if is_open(cx, heat, cell.0) { "Click to show it" } else { "Only its summary is open" };
+            ui.label(RichText::new(hint).small().weak());
+        });
+    }
+    if let Some(cell) = clicked {
+        *cursor = cell;
+        *told = open(cx, heat, cell, out);
+    }
+}
+
+fn outline(ui: &Ui, rect: Rect, stroke: Stroke) {
+    ui.painter().rect_stroke(rect, 0.0, stroke, StrokeKind::Outside);
+}
+
+fn is_open(cx: &Cx<'_>, heat: &Heat, row: usize) -> bool {
+    heat.ranks.get(row).is_some_and(|rank| cx.workspace.open_rank(*rank).is_some())
+}
+
+/// Shows the step of a cell; the result says why when nothing is shown.
+fn open(cx: &Cx<'_>, heat: &Heat, (row, column): (usize, usize), out: &mut Vec<Command>) -> String {
+    let title = || cell_title(&cx.workspace.job, heat, row, column);
+    let Some(id) = heat.ranks.get(row).and_then(|rank| cx.workspace.open_rank(*rank)) else {
+        return format!("{}: only the summary of that rank is open. Open its export to see the step.", title());
+    };
+    let Some(step) = heat.step_at(&cx.workspace.job, row, column).and_then(|at| u32::try_from(at).ok()) else {
+        return format!("{}: the rank has no such step.", title());
+    };
+    out.push(Command::ChooseRank(id));
+    out.push(Command::ShowStep(id, step));
+    String::new()
+}
+
+/// The colours with their values and units.
+fn legend(ui: &mut Ui, cx: &Cx<'_>, made: &Made) {
+    let heat = &made.heat;
+    let Some((low, high)) = heat.scale else { return };
+    let small = |text: String| RichText::new(text).small();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        ui.label(small(value_text(heat.metric, Some(low))));
+        let (rect, response) = ui.allocate_exact_size(vec2(SCALE_PT.0, SCALE_PT.1), Sense::hover());
+        ui.painter().add(scale(cx, rect));
+        response.on_hover_text("Outliers, over three times the median, have the colour of the end.");
+        let above = if made.above { " and more" } else { "" };
+        ui.label(small(format!("{}{above}", value_text(heat.metric, Some(high)))));
+        if heat.cells.iter().any(Option::is_none) {
+            ui.add_space(8.0);
+            let (rect, _) = ui.allocate_exact_size(vec2(SCALE_PT.1, SCALE_PT.1), Sense::hover());
+            plot::empty(ui, cx, rect);
+            ui.label(small("no such step".to_owned()));
+        }
+    });
+}
+
+fn scale(cx: &Cx<'_>, rect: Rect) -> Mesh {
+    let mut mesh = Mesh::default();
+    let parts = SCALE_PT.0 as usize / 2;
+    let x = |at: usize| rect.left() + rect.width() * at as f32 / parts as f32;
+    for at in 0..parts {
+        let part = Rect::from_min_max(pos2(x(at), rect.top()), pos2(x(at + 1), rect.bottom()));
+        mesh.add_colored_rect(part, ramp(cx.view.theme, at as f64 / (parts - 1) as f64));
+    }
+    mesh
+}
