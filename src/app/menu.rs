@@ -184,7 +184,7 @@ pub const PANELS: [(Panel, &str); 17] = [
     (Panel::Mfu, "MFU"),
     (Panel::Ranks, "Ranks"),
     (Panel::Heatmap, "Heatmap"),
-    (Panel::Differences, "Differences"),
+    (Panel::Differences, "Diff"),
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),

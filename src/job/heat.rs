@@ -76,7 +76,7 @@ impl Heat {
                 }
             }
         }
-        let scale = scale(&cells);
+        let scale = scale(&cells, metric);
         Self { metric, steps, ranks, cells, scale }
     }
 
@@ -137,12 +137,14 @@ fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: O
     })
 }
 
-/// From the smallest value to the largest one below three medians, so that one long step does not flatten the rest.
-fn scale(cells: &[Option<f64>]) -> Option<(f64, f64)> {
+/// From the smallest value to the largest one that is no outlier, so that one long step does not flatten the rest: steps
+/// are outliers over 1.5 times the median, as everywhere; amounts within a step, which vary more, over three times.
+fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
+    let most = if metric == HeatMetric::StepTime { 1.5 } else { 3.0 };
     let values: Vec<f64> = cells.iter().flatten().copied().collect();
     let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * 3.0).fold(low, f64::max);
+    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * most).fold(low, f64::max);
     Some((low, high))
 }
 

@@ -193,7 +193,7 @@ fn legend(ui: &mut Ui, cx: &Cx<'_>, made: &Made) {
         ui.label(small(value_text(heat.metric, Some(low))));
         let (rect, response) = ui.allocate_exact_size(vec2(SCALE_PT.0, SCALE_PT.1), Sense::hover());
         ui.painter().add(scale(cx, rect));
-        response.on_hover_text("Outliers, over three times the median, have the colour of the end.");
+        response.on_hover_text("Outliers, far over the median, have the colour of the end.");
         let above = if made.above { " and more" } else { "" };
         ui.label(small(format!("{}{above}", value_text(heat.metric, Some(high)))));
         if heat.cells.iter().any(Option::is_none) {
@@ -214,4 +214,48 @@ fn scale(cx: &Cx<'_>, rect: Rect) -> Mesh {
         mesh.add_colored_rect(part, ramp(cx.view.theme, at as f64 / (parts - 1) as f64));
     }
     mesh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Analysis, Params, analyze};
+    use crate::app::settings::Settings;
+    use crate::job::{ExportSummary, JobOptions};
+    use crate::timeline::color::Palette;
+    use crate::trace::Trace;
+    use crate::trace::testing::Fixture;
+    use crate::view::{RankId, Theme, ViewState, Workspace};
+    use std::sync::Arc;
+
+    fn document() -> (Arc<Trace>, Arc<Analysis>) {
+        let mut fixture = Fixture::new();
+        for number in 0..4_i64 {
+            let at_ns = number * 1000;
+            fixture.range(&format!("step {number}"), 11, at_ns, at_ns + 900);
+            fixture.launched("gemm", 7, 11, at_ns + 1, at_ns + 5, at_ns + 800 + number);
+        }
+        let trace = fixture.build();
+        let analysis = analyze(&trace, &Params::default());
+        (Arc::new(trace), Arc::new(analysis))
+    }
+
+    #[test]
+    fn a_step_is_shown_on_an_open_rank_and_told_of_a_summary() {
+        let (trace, analysis) = document();
+        let summary = Arc::new(ExportSummary::of(&trace, &analysis));
+        let workspace = Workspace::default().with([(trace, analysis)], vec![summary], JobOptions::default());
+        let (view, settings) = (ViewState::open(&workspace), Settings::default());
+        let palette = Palette::of(Theme::Dark);
+        let cx = Cx { workspace: &workspace, view: &view, settings: &settings, palette, revision: 1 };
+        let heat = Heat::of(&workspace.job, HeatMetric::StepTime, None);
+        assert_eq!((heat.ranks.len(), heat.steps.as_slice()), (2, &[0, 1, 2, 3][..]));
+        let mut out = Vec::new();
+        assert_eq!(open(&cx, &heat, (0, 2), &mut out), "");
+        let id = RankId { doc: 0, rank: 0 };
+        assert_eq!(out, [Command::ChooseRank(id), Command::ShowStep(id, 2)]);
+        out.clear();
+        assert!(open(&cx, &heat, (1, 2), &mut out).contains("only the summary of that rank is open"));
+        assert!(out.is_empty() && is_open(&cx, &heat, 0) && !is_open(&cx, &heat, 1));
+    }
 }

@@ -22,11 +22,10 @@ const FILES: [Column; 6] = [
     ),
 ];
 
-/// The clock in force, the list of clocks, and the files.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, sheet: &mut Sheet, shown: Shown<'_>, out: &mut Vec<Command>) {
+/// The clock in force, and the list of clocks.
+pub fn choose(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let job = &cx.workspace.job;
-    heading(ui, "Clock", "What puts the files on one axis.");
-    ui.add(Label::new(format!("In force: {}.", clock_text(job))).wrap().selectable(true));
+    ui.add(Label::new(format!("Clock in force: {}.", clock_text(job))).wrap().selectable(true));
     if job.exports.len() < 2 {
         return;
     }
@@ -48,6 +47,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, sheet: &mut Sheet, shown: Shown<'_>, out: 
             }
         }
     });
+}
+
+/// Where each file stands on the clock, when there are several.
+pub fn files(ui: &mut Ui, cx: &Cx<'_>, sheet: &mut Sheet, shown: Shown<'_>) {
+    let job = &cx.workspace.job;
+    if job.exports.len() < 2 {
+        return;
+    }
+    heading(ui, "Files on the clock", "From each file's clock to the first file's.");
     let row = |at: usize| {
         let (Some(export), Some(source)) = (job.exports.get(at), job.clock.sources.get(at)) else {
             return Row::default();

@@ -36,12 +36,13 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
         wrapped(ui, RichText::new(Limit::NoGpuWork.consequence()).weak());
         return;
     }
-    let copied = filter_bar(ui, &mut cache.filter, "ranks", None, false);
-    let shown = Shown { token: cx.revision, filter: &cache.filter, selection: None, copy: copied.as_ref() };
-    clock::show(ui, cx, &mut cache.files, shown, out);
+    clock::choose(ui, cx, out);
     for notice in notices(job) {
         wrapped(ui, RichText::new(notice).color(cx.palette.warning));
     }
+    ui.add_space(4.0);
+    let copied = filter_bar(ui, &mut cache.filter, "ranks", None, false);
+    let shown = Shown { token: cx.revision, filter: &cache.filter, selection: None, copy: copied.as_ref() };
     heading(ui, "Straggler", "The rank that starts last in most matched collectives, and what that costs the others.");
     wrapped(ui, RichText::new(straggler_text(job)));
     tables::extras(ui, job, &mut cache.extras, shown);
@@ -61,6 +62,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
         tables::groups(ui, cx, &mut cache.groups, shown, out);
         matrix::show(ui, cx, &mut cache.pairs, shown);
     }
+    clock::files(ui, cx, &mut cache.files, shown);
     if !job.refused.is_empty() {
         heading(ui, "Not paired", "A wrong pair is worse than none, so groups whose members do not fit are left out.");
         for refusal in job.refused.iter().take(REFUSED) {
