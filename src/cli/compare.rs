@@ -1,7 +1,7 @@
 //! The `compare` command: several ranks, or two runs, beside each other.
 
 use super::args::{ClockName, Compare, Reading};
-use super::load::load;
+use super::load::{check_twice, load};
 use super::run::{CliError, file_of, print};
 use crate::job::{ClockMode, ExportSummary, Job, JobOptions, file};
 use crate::report::{Form, check_target, compare as written};
@@ -25,6 +25,7 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
                 .to_owned(),
         ));
     }
+    check_twice(&files)?;
     let shift_ns = shifts(&options.shift, files.len())?;
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;

@@ -6,6 +6,9 @@ use crate::units::share;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// Least length of the colour scale, as a share of the median.
+const LEAST_SPREAD: f64 = 0.05;
+
 /// What the cells show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,7 +52,10 @@ pub struct Heat {
     pub ranks: Vec<usize>,
     /// Rank after rank, each as long as `steps`: nanoseconds or a share; `None` where a rank has no such step.
     pub cells: Vec<Option<f64>>,
-    /// Least and most of the cells, outliers left out: the ends of the colour scale. `None` without any cell.
+    /// True when the steps of any rank are a guess from repeating kernels.
+    pub estimated: bool,
+    /// The ends of the colour scale: least and most of the cells, outliers left out, and at least 5 % of the median
+    /// apart. `None` without any cell.
     pub scale: Option<(f64, f64)>,
 }
 
@@ -77,7 +83,8 @@ impl Heat {
             }
         }
         let scale = scale(&cells, metric);
-        Self { metric, steps, ranks, cells, scale }
+        let estimated = ranks.iter().any(|rank| job.summary(*rank).is_some_and(|s| s.steps_estimated));
+        Self { metric, steps, ranks, cells, estimated, scale }
     }
 
     /// The number of the rank in row `row` and the step in column `column`.
@@ -145,7 +152,8 @@ fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
     let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * most).fold(low, f64::max);
-    Some((low, high))
+    // Differences that are within what any run varies by are not blown up.
+    Some((low, if metric.is_share() { high } else { high.max(low + median.max(0.0) * LEAST_SPREAD) }))
 }
 
 /// Share of the steps' time that a rank waited for others, over all its steps; `None` without steps.
@@ -159,6 +167,15 @@ pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_scale_leaves_outliers_out_and_does_not_blow_up_noise() {
+        let of = |values: &[f64], metric| scale(&values.iter().map(|v| Some(*v)).collect::<Vec<_>>(), metric).unwrap();
+        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::StepTime), (100.0, 120.0));
+        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::Idle), (100.0, 190.0));
+        assert_eq!(of(&[100.0, 101.0, 100.0], HeatMetric::StepTime), (100.0, 105.0));
+        assert_eq!(scale(&[None], HeatMetric::Wait), None);
+    }
 
     #[test]
     fn medians_are_those_of_the_ranks_that_have_the_step() {

@@ -4,9 +4,10 @@
 
 use super::grid::{Column, Grid, NAME_PT, Shown, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Row, Sheet};
+use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
 use crate::format;
-use crate::job::{Delta, Diff, Job, longest_run};
+use crate::job::{Delta, Diff, Job, RankSummary, longest_run};
 use crate::report::compare::{change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text};
 use crate::view::{Command, Item, Workspace};
 use egui::{ComboBox, Label, RichText, Ui};
@@ -17,11 +18,27 @@ use std::hash::{Hash as _, Hasher as _};
 pub struct DifferencesCache {
     /// The two ranks, as indices into the job's.
     chosen: [usize; 2],
-    /// What the difference is of: documents and ranks.
-    made: Option<((u64, [usize; 2]), Diff)>,
+    made: Option<Made>,
     filter: Filter,
     /// Orders of time, kernels, ranges and collectives.
     sheets: [Sheet; 4],
+}
+
+/// A difference, and what it is of: documents and ranks.
+#[derive(Debug)]
+struct Made {
+    key: (u64, [usize; 2]),
+    diff: Diff,
+    /// What its kernels are called.
+    labels: Vec<KernelLabel>,
+}
+
+impl Made {
+    fn of(key: (u64, [usize; 2]), a: &RankSummary, b: &RankSummary) -> Self {
+        let diff = Diff::of(a, b);
+        let names: Vec<&str> = diff.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        Self { key, labels: full_name_labels(&names), diff }
+    }
 }
 
 impl Default for DifferencesCache {
@@ -57,11 +74,11 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     }
     choose(ui, job, &mut cache.chosen);
     let key = (cx.revision, cache.chosen);
-    if cache.made.as_ref().is_none_or(|(made, _)| *made != key) {
+    if cache.made.as_ref().is_none_or(|made| made.key != key) {
         let [a, b] = cache.chosen.map(|rank| job.summary(rank));
-        cache.made = a.zip(b).map(|(a, b)| (key, Diff::of(a, b)));
+        cache.made = a.zip(b).map(|(a, b)| Made::of(key, a, b));
     }
-    let DifferencesCache { chosen, made: Some((_, diff)), filter, sheets } = cache else { return };
+    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets } = cache else { return };
     ui.add(Label::new(comparable_text(diff)).wrap().selectable(true));
     ui.add(Label::new(verdict_change_text(job, chosen[0], chosen[1])).wrap().selectable(true));
     let copied = filter_bar(ui, filter, "differences", None, false);
@@ -70,7 +87,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     let shown = Shown { token: hasher.finish(), filter, selection: None, copy: copied.as_ref() };
     let [time, kernels, ranges, collectives] = sheets;
     times(ui, diff, time, shown);
-    if let Some(at) = kernel_table(ui, diff, kernels, shown) {
+    if let Some(at) = kernel_table(ui, diff, labels, kernels, shown) {
         out.extend(to_longest(cx.workspace, diff, *chosen, at).unwrap_or_default());
     }
     range_table(ui, diff, ranges, shown);
@@ -130,20 +147,27 @@ fn times(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
     grid.show(ui, sheet, shown, &List::new(all.len(), row));
 }
 
-fn kernel_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) -> Option<usize> {
+fn kernel_table(
+    ui: &mut Ui,
+    diff: &Diff,
+    labels: &[KernelLabel],
+    sheet: &mut Sheet,
+    shown: Shown<'_>,
+) -> Option<usize> {
     if diff.kernels.is_empty() {
         return None;
     }
     heading(ui, "Kernels", "By full name and launch shape, per step; the largest difference first.");
     let row = |at: usize| {
-        let Some(kernel) = diff.kernels.get(at) else { return Row::default() };
+        let (Some(kernel), Some(label)) = (diff.kernels.get(at), labels.get(at)) else { return Row::default() };
         let mut cells = delta_cells(&kernel.per_step);
         let shape = kernel.blocks.map(f64::from);
         cells.extend([Cell::maybe(shape_text(kernel.blocks), shape), counts(kernel.counts)]);
-        let name = format::one_line(crate::analysis::base_name(&kernel.name), 120);
+        let name = format::one_line(&label.text, 200);
         Row {
             action: format!("Show the longest {name}"),
             name,
+            shared: label.shared,
             full: format::one_line(&kernel.name, 400),
             cells,
             note: format!(

@@ -42,8 +42,12 @@ struct Made {
     key: MadeKey,
     heat: Heat,
     medians: Vec<Option<f64>>,
+    /// How large the map is, and its worst cell.
+    summary: String,
     /// Some cells lie above the scale.
     above: bool,
+    /// Some cells have no value.
+    gaps: bool,
 }
 
 /// Documents, metric and the time that a step's model FLOPs take at the peak.
@@ -53,7 +57,8 @@ impl Made {
     fn of(cx: &Cx<'_>, key: MadeKey) -> Self {
         let heat = Heat::of(&cx.workspace.job, key.1, cx.workspace.mfu.ideal_step_ns());
         let above = heat.scale.is_some_and(|(_, high)| heat.cells.iter().flatten().any(|value| *value > high));
-        Self { key, medians: heat.medians(), heat, above }
+        let gaps = heat.cells.iter().any(Option::is_none);
+        Self { key, medians: heat.medians(), summary: summary(cx, &heat), heat, above, gaps }
     }
 }
 
@@ -75,7 +80,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut HeatmapCache, out: &mut Vec<Co
         ui.add(Label::new(RichText::new(text).weak()).wrap());
         return;
     }
-    remark(ui, &summary(cx, made));
+    remark(ui, &made.summary);
     let room = vec2(ui.available_width(), (ui.available_height() - LEGEND_PT).max(80.0));
     let plot = Plot::new(ui, cx, &made.heat, room);
     map(ui, cx, made, &plot, (drawn, cursor, told), out);
@@ -100,12 +105,12 @@ fn choose(ui: &mut Ui, cache: &mut HeatmapCache, with_mfu: bool) {
 }
 
 /// How large the map is, and its worst cell.
-fn summary(cx: &Cx<'_>, made: &Made) -> String {
-    let heat = &made.heat;
+fn summary(cx: &Cx<'_>, heat: &Heat) -> String {
+    let (one, many) = if heat.estimated { ("estimated step", "estimated steps") } else { ("step", "steps") };
     let size = format!(
         "{} by {}",
         format::counted(heat.ranks.len() as u64, "rank", "ranks"),
-        format::counted(heat.steps.len() as u64, "step", "steps"),
+        format::counted(heat.steps.len() as u64, one, many),
     );
     match pixels::worst(heat, 0..heat.ranks.len(), 0..heat.steps.len()) {
         Some((row, column, value)) => {
@@ -196,7 +201,7 @@ fn legend(ui: &mut Ui, cx: &Cx<'_>, made: &Made) {
         response.on_hover_text("Outliers, far over the median, have the colour of the end.");
         let above = if made.above { " and more" } else { "" };
         ui.label(small(format!("{}{above}", value_text(heat.metric, Some(high)))));
-        if heat.cells.iter().any(Option::is_none) {
+        if made.gaps {
             ui.add_space(8.0);
             let (rect, _) = ui.allocate_exact_size(vec2(SCALE_PT.1, SCALE_PT.1), Sense::hover());
             plot::empty(ui, cx, rect);
@@ -221,10 +226,11 @@ mod tests {
     use super::*;
     use crate::analysis::{Analysis, Params, analyze};
     use crate::app::settings::Settings;
-    use crate::job::{ExportSummary, JobOptions};
+    use crate::job::{ExportSummary, JobOptions, RankSummary, StepSummary};
     use crate::timeline::color::Palette;
     use crate::trace::Trace;
     use crate::trace::testing::Fixture;
+    use crate::units::Span;
     use crate::view::{RankId, Theme, ViewState, Workspace};
     use std::sync::Arc;
 
@@ -238,6 +244,39 @@ mod tests {
         let trace = fixture.build();
         let analysis = analyze(&trace, &Params::default());
         (Arc::new(trace), Arc::new(analysis))
+    }
+
+    #[test]
+    fn a_thousand_ranks_are_laid_out_once_in_a_quad_a_pixel_at_most() {
+        let step = |number: i64| StepSummary {
+            number: Some(number),
+            window: Span::new(number * 1000, number * 1000 + 500 + number),
+            ..StepSummary::default()
+        };
+        let rank = |rank: i32| RankSummary {
+            label: rank.to_string(),
+            steps: (0..100).map(step).collect(),
+            ..RankSummary::default()
+        };
+        let summary = |at: i32| Arc::new(ExportSummary { ranks: vec![rank(at)], ..ExportSummary::default() });
+        let workspace = Workspace::default().with([], (0..1024).map(summary).collect(), JobOptions::default());
+        let (view, settings) = (ViewState::open(&workspace), Settings::default());
+        let palette = Palette::of(Theme::Dark);
+        let cx = Cx { workspace: &workspace, view: &view, settings: &settings, palette, revision: 1 };
+        let context = egui::Context::default();
+        let (mut cache, mut meshes) = (HeatmapCache::default(), Vec::new());
+        for _ in 0..4 {
+            let input = egui::RawInput {
+                screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, vec2(400.0, 700.0))),
+                ..egui::RawInput::default()
+            };
+            let _ = context.run_ui(input, |ui| show(ui, &cx, &mut cache, &mut Vec::new()));
+            meshes.extend(cache.drawn.as_ref().map(|drawn| Arc::clone(&drawn.mesh)));
+        }
+        assert_eq!(cache.made.as_ref().map(|made| made.heat.cells.len()), Some(102_400));
+        let quads = meshes[3].vertices.len() / 4;
+        assert!(quads > 50_000 && quads <= 100 * 700, "{quads}");
+        assert!(Arc::ptr_eq(&meshes[2], &meshes[3]), "the mesh is made once");
     }
 
     #[test]

@@ -71,7 +71,7 @@ mod tests {
     fn heat(rows: usize, columns: usize, metric: HeatMetric, cells: &[Option<f64>]) -> Heat {
         let cells: Vec<Option<f64>> = (0..rows * columns).map(|at| cells[at % cells.len()]).collect();
         let steps = (0..columns as i64).collect();
-        Heat { metric, steps, ranks: (0..rows).collect(), cells, scale: Some((0.0, 1.0)) }
+        Heat { metric, steps, ranks: (0..rows).collect(), cells, scale: Some((0.0, 1.0)), ..Heat::default() }
     }
 
     proptest! {

@@ -41,7 +41,8 @@ pub struct Drawn {
     at: Rect,
     per_point: f32,
     theme: Theme,
-    mesh: Arc<Mesh>,
+    /// A rectangle for each place with a value.
+    pub mesh: Arc<Mesh>,
     /// Cells without a value.
     empty: Vec<Rect>,
 }

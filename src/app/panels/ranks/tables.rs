@@ -20,7 +20,7 @@ const RANKS: [Column; 8] = [
         "Collectives in which it started last, of those in which somebody did beyond the clock's error.",
     ),
     column("Exposed", 60.0, "Exposed communication of the typical step, else of the whole span."),
-    column("Bound by", 84.0, "What its step is bound by."),
+    column("Bound by", 126.0, "What its step is bound by."),
     column("GPU", 150.0, "Model of the card, where recorded."),
     column("Host", 90.0, "Host name, where recorded."),
     column("File", 110.0, "The file it comes from."),
