@@ -7,7 +7,7 @@ use super::{CommGroup, ExportSummary, GroupKey, JobRank, RankSummary};
 use crate::analysis::Collective;
 use crate::units::Span;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One rank of a group.
@@ -102,7 +102,7 @@ pub(super) fn groups(exports: &[Arc<ExportSummary>], ranks: &[JobRank]) -> (Vec<
 /// Numbers of the ranks within each communicator: as recorded, else by their order when all of them are open.
 fn own_ranks<'a>(ranks: usize, summary: &impl Fn(usize) -> Option<&'a RankSummary>) -> FxHashMap<(u64, usize), u32> {
     let mut known = FxHashMap::default();
-    let mut open: FxHashMap<u64, (Vec<usize>, Option<u32>)> = FxHashMap::default();
+    let mut open: BTreeMap<u64, (Vec<usize>, Option<u32>)> = BTreeMap::new();
     for rank in 0..ranks {
         for group in summary(rank).map_or(&[][..], |s| &s.comm) {
             let (GroupKey::Communicator(id) | GroupKey::Peer { communicator: id, .. }) = group.key else { continue };

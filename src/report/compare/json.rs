@@ -380,15 +380,20 @@ impl StragglerLine {
     }
 }
 
+/// Full name and launch shape.
+type Kernel<'a> = (&'a str, Option<u16>);
+/// Rank, sum of durations in nanoseconds and count.
+type OnRank = (usize, i64, u64);
+
 fn kernels(job: &Job, two: bool) -> Vec<KernelLine> {
-    let mut joined: BTreeMap<(&str, Option<u16>), Vec<(usize, i64, u64)>> = BTreeMap::new();
+    let mut joined: BTreeMap<Kernel<'_>, Vec<OnRank>> = BTreeMap::new();
     for rank in 0..job.ranks.len() {
         for kernel in job.summary(rank).map_or(&[][..], |summary| &summary.kernels) {
             let all = joined.entry((&kernel.name, kernel.blocks)).or_default();
             all.push((rank, kernel.total_ns, kernel.count));
         }
     }
-    let of = |((name, blocks), of): ((&str, Option<u16>), Vec<(usize, i64, u64)>)| {
+    let of = |((name, blocks), of): (Kernel<'_>, Vec<OnRank>)| {
         let find = |rank: usize| of.iter().find(|(r, ..)| *r == rank);
         let total = |rank: usize| two.then(|| find(rank).map_or(0, |(_, ns, _)| *ns));
         let count = |rank: usize| two.then(|| find(rank).map_or(0, |(.., n)| *n));
