@@ -3,8 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
 use stepscope::analysis::{Analysis, Params, analyze};
+use stepscope::job::{ExportSummary, Job, JobOptions};
 use stepscope::nsys::{LoadOptions, Progress, open};
+use stepscope::report::compare::compare;
 use stepscope::report::{Capture, Form, Report, info_text, json, report_text};
 use stepscope::settings::params_for;
 use stepscope::sim::{JobConfig, simulate_to_dir};
@@ -53,6 +56,13 @@ fn the_report_as_json() {
     let job = job();
     let text = json(&Report::of(&captures(&job))).unwrap();
     settings().bind(|| insta::assert_snapshot!("report_json", text));
+}
+
+#[test]
+fn the_comparison_as_text() {
+    let exports = job().iter().map(|(trace, analysis)| Arc::new(ExportSummary::of(trace, analysis))).collect();
+    let text = compare(&Job::of(exports, &JobOptions::default()), Form::Text).unwrap();
+    settings().bind(|| insta::assert_snapshot!("compare", text));
 }
 
 #[test]

@@ -202,18 +202,48 @@ pub struct KernelLabel {
 /// What rows of these kernels are called. The base name stands for a row; rows that share it add what tells them apart:
 /// the class, or, by full name, the part of it that differs (template arguments, shapes).
 pub fn kernel_labels(trace: &Trace, rows: &[(OpNameId, Class)], by: NamedBy) -> Vec<KernelLabel> {
-    let mut same: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for (at, (name, _)) in rows.iter().enumerate() {
-        same.entry(trace.op_short_name(*name)).or_default().push(at);
-    }
-    let mut labels: Vec<String> = rows.iter().map(|(name, _)| trace.op_short_name(*name).to_owned()).collect();
-    for rows_of_name in same.values().filter(|rows| rows.len() > 1) {
-        let members = || rows_of_name.iter().filter_map(|at| rows.get(*at));
-        let apart: Vec<String> = match by {
+    let bases = rows.iter().map(|(name, _)| trace.op_short_name(*name)).collect();
+    labelled(bases, |same| {
+        let members = || same.iter().filter_map(|at| rows.get(*at));
+        match by {
             NamedBy::Base => members().map(|(_, class)| class.text()).collect(),
             NamedBy::Full => differing(&members().map(|(name, _)| trace.op_full_name(*name)).collect::<Vec<_>>()),
-        };
-        for (at, apart) in rows_of_name.iter().zip(apart).filter(|(_, apart)| !apart.is_empty()) {
+        }
+    })
+}
+
+/// The same for kernels of which only the full name is known.
+pub fn full_name_labels(names: &[&str]) -> Vec<KernelLabel> {
+    let bases = names.iter().map(|name| base_of(name)).collect();
+    labelled(bases, |same| differing(&same.iter().filter_map(|at| names.get(*at).copied()).collect::<Vec<_>>()))
+}
+
+/// The name of a function in its full name: without what it returns, its namespaces, template arguments and parameters.
+fn base_of(full: &str) -> &str {
+    let mut name = full.strip_prefix("void ").unwrap_or(full);
+    // A namespace without a name is written in brackets, too.
+    let unnamed = |name: &str| {
+        let cut = ["(anonymous namespace)::", "<unnamed>::"].map(|marker| Some((name.find(marker)?, marker.len())));
+        let (at, len) = cut.into_iter().flatten().min()?;
+        name.get(..at).filter(|before| !before.contains(['<', '(']))?;
+        Some(at + len)
+    };
+    while let Some(after) = unnamed(name).and_then(|at| name.get(at..)) {
+        name = after;
+    }
+    let head = name.split(['<', '(']).next().unwrap_or(name);
+    head.rsplit("::").next().filter(|base| !base.is_empty()).unwrap_or(full)
+}
+
+/// Base names as labels; `apart` tells what sets rows of one base name (places in `bases`) apart.
+fn labelled(bases: Vec<&str>, apart: impl Fn(&[usize]) -> Vec<String>) -> Vec<KernelLabel> {
+    let mut same: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (at, base) in bases.iter().enumerate() {
+        same.entry(base).or_default().push(at);
+    }
+    let mut labels: Vec<String> = bases.iter().map(|base| (*base).to_owned()).collect();
+    for rows in same.values().filter(|rows| rows.len() > 1) {
+        for (at, apart) in rows.iter().zip(apart(rows)).filter(|(_, apart)| !apart.is_empty()) {
             if let Some(label) = labels.get_mut(*at) {
                 label.push_str(&format!(" [{apart}]"));
             }
@@ -270,6 +300,29 @@ mod tests {
     use super::super::{Family, Rules};
     use super::*;
     use crate::trace::testing::Fixture;
+
+    #[test]
+    fn full_names_are_shortened_and_told_apart_by_what_differs() {
+        let names = [
+            "void at::native::reduce_kernel<512, 1, ReduceOp<float>>(ReduceOp<float>)",
+            "void at::native::reduce_kernel<128, 4, ReduceOp<float>>(ReduceOp<float>)",
+            "void at::(anonymous namespace)::softmax<(anonymous namespace)::Sum>(int)",
+            "void at::native::<unnamed>::layer_norm<float>(int, <unnamed>::Sum)",
+            "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+            "nvjet_tst_192x192_TNN",
+        ];
+        let labels: Vec<String> = full_name_labels(&names).into_iter().map(|label| label.text).collect();
+        let expected = [
+            "reduce_kernel [512, 1]",
+            "reduce_kernel [128, 4]",
+            "softmax",
+            "layer_norm",
+            "ncclDevKernel_SendRecv",
+            "nvjet_tst_192x192_TNN",
+        ];
+        assert_eq!(labels, expected);
+        assert_eq!(base_of("<>("), "<>(");
+    }
 
     fn trace() -> Trace {
         Fixture::new()

@@ -54,7 +54,8 @@ pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernel_table::{
-    KernelGroup, KernelKey, KernelLabel, KernelRow, KernelTable, NamedBy, kernel_key, kernel_labels, kernel_name,
+    KernelGroup, KernelKey, KernelLabel, KernelRow, KernelTable, NamedBy, full_name_labels, kernel_key, kernel_labels,
+    kernel_name,
 };
 pub use kernels::{KernelSum, KernelSums};
 pub use launch::{

@@ -2,6 +2,7 @@
 //!
 //! Cost: a few linear passes over its operations; 16 bytes for every span of the unions.
 
+use super::scope::Scope;
 use super::{
     Attribution, Class, Classes, Communication, Coverage, Diagnosis, Idle, KernelSums, Launches, Overlaps, Params,
     Partition, Ranges, Steps, intervals,
@@ -125,6 +126,12 @@ impl RankAnalysis {
     /// The five parts of `window` (time of the export). Costs a few binary searches, so it can follow the view.
     pub fn partition(&self, window: Span) -> Partition {
         Partition::of(window, &self.busy, &self.without_compute, &self.comm, &self.exposed, &self.comm_alone)
+    }
+
+    /// Exposed communication within `spans` (sorted, apart from each other; time of the export), as the mean of what the
+    /// verdict is about: a typical step, else the whole span. `None` when the rank's span has no length.
+    pub fn mean_exposed_ns(&self, spans: &[Span]) -> Option<i64> {
+        Scope::of(self).map(|scope| scope.exposed_ns(self, spans))
     }
 }
 

@@ -107,6 +107,16 @@ impl Scope {
         sum_ns / self.steps()
     }
 
+    /// Exposed communication of the windows within `spans` (sorted, apart from each other), as the mean of one window.
+    pub fn exposed_ns(&self, numbers: &RankAnalysis, spans: &[Span]) -> i64 {
+        let within = |window: &Window| {
+            let first = spans.partition_point(|span| span.end_ns <= window.span.start_ns);
+            let touching = spans.get(first..).unwrap_or(&[]).iter().map_while(|span| span.intersect(window.span));
+            touching.fold(0_i64, |sum, span| sum.saturating_add(numbers.partition(span).exposed_comm_ns))
+        };
+        self.mean_ns(self.windows.iter().map(within).fold(0, i64::saturating_add))
+    }
+
     /// A count over all windows as the mean of one.
     pub fn mean_count(&self, sum: u64) -> f64 {
         sum as f64 / self.steps() as f64

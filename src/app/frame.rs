@@ -280,6 +280,14 @@ const fn has_tall_table(panel: Panel) -> bool {
 const fn is_table(panel: Panel) -> bool {
     matches!(
         panel,
-        Panel::Steps | Panel::Kernels | Panel::Gaps | Panel::Ranges | Panel::Communication | Panel::Launches
+        Panel::Steps
+            | Panel::Kernels
+            | Panel::Gaps
+            | Panel::Ranges
+            | Panel::Communication
+            | Panel::Launches
+            | Panel::Ranks
+            | Panel::Heatmap
+            | Panel::Differences
     )
 }

@@ -172,7 +172,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 14] = [
+pub const PANELS: [(Panel, &str); 17] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
@@ -182,6 +182,9 @@ pub const PANELS: [(Panel, &str); 14] = [
     (Panel::Ranges, "Ranges"),
     (Panel::Launches, "Launches"),
     (Panel::Mfu, "MFU"),
+    (Panel::Ranks, "Ranks"),
+    (Panel::Heatmap, "Heatmap"),
+    (Panel::Differences, "Diff"),
     (Panel::Guide, "Guide"),
     (Panel::Capture, "Capture"),
     (Panel::Selection, "Selection"),

@@ -3,6 +3,7 @@
 use super::code_text;
 use super::cx::{Chosen, Cx};
 use crate::analysis::{Area, Cause, Place, Verdict};
+use crate::report::compare::straggler_text;
 use crate::report::{
     bubble_text, margin_text, mfu_text, next_text, no_verdict, place_text, verdict_cost, verdict_title, waiting_text,
 };
@@ -66,12 +67,13 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     card(ui, color(verdict.area, cx.palette), cx.palette.header, |ui| {
         wrapped(ui, RichText::new(verdict_title(verdict)).heading()).on_hover_text(verdict.area.definition());
         wrapped(ui, RichText::new(verdict_cost(verdict))).on_hover_text(margin_text(verdict));
-        details(ui, cx, verdict);
+        details(ui, cx, chosen, verdict);
         if !verdict.places.is_empty() {
             places(ui, chosen, "Longest at once:", &verdict.places, out);
         }
         ui.add_space(4.0);
         wrapped(ui, RichText::new(next_text(verdict)));
+        straggler(ui, cx, out);
         let count = diagnosis.count_with(cx.workspace.mfu.mfu);
         if count > 0 && ui.link(format!("All findings ({count})")).clicked() {
             out.push(Command::ShowPanel(Panel::Findings));
@@ -79,11 +81,24 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
     });
 }
 
+/// The rank that the others wait for, when there is one.
+fn straggler(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
+    let job = &cx.workspace.job;
+    if job.stragglers.straggler.is_some() {
+        ui.add_space(4.0);
+        wrapped(ui, RichText::new(straggler_text(job)));
+        if ui.link("All ranks").on_hover_text("Who waits for whom, and what the late rank does longer").clicked() {
+            out.push(Command::ShowPanel(Panel::Ranks));
+        }
+    }
+}
+
 /// The lines that not every verdict has.
-fn details(ui: &mut Ui, cx: &Cx<'_>, verdict: &Verdict) {
+fn details(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, verdict: &Verdict) {
     let mfu = mfu_text(verdict, cx.workspace.mfu.mfu);
     let reason = verdict.basis.reason().map(str::to_owned);
-    let waiting = waiting_text(verdict).map(str::to_owned);
+    let split = cx.workspace.job_rank(chosen.id).and_then(|rank| cx.workspace.exposed.get(rank)?.as_ref());
+    let waiting = waiting_text(verdict, split);
     for line in bubble_text(verdict).into_iter().chain(mfu).chain(reason).chain(waiting) {
         wrapped(ui, RichText::new(line).weak());
     }

@@ -12,7 +12,7 @@ use super::store::{Remembered, Store};
 use super::toast::{self, Message};
 use super::{keys, theme};
 use crate::format;
-use crate::report::{Capture, Form, SaveError, check_target};
+use crate::report::{Capture, Form, Report, SaveError, check_target};
 use crate::timeline::color::Palette;
 use crate::view::{Command, LaneCommand, Theme, Workspace};
 use egui::{Context, Popup, Ui, ViewportCommand};
@@ -350,7 +350,8 @@ fn save_report(workspace: &Workspace, path: &Path) -> Result<(), SaveError> {
     let captures: Vec<Capture<'_>> =
         workspace.docs.iter().map(|doc| Capture { trace: &doc.trace, analysis: &doc.analysis }).collect();
     let pictures = if form == Form::Html { picture::for_report(workspace) } else { Vec::new() };
-    form.save(&form.write(&captures, workspace.experiment.as_ref(), &pictures)?, path)
+    let report = Report::of_job(&captures, workspace.experiment.as_ref(), &workspace.job);
+    form.save(&form.write_report(&report, &pictures)?, path)
 }
 
 impl eframe::App for Window {

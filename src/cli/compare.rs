@@ -1,7 +1,7 @@
 //! The `compare` command: several ranks, or two runs, beside each other.
 
 use super::args::{ClockName, Compare, Reading};
-use super::load::load;
+use super::load::{check_twice, load};
 use super::run::{CliError, file_of, print};
 use crate::job::{ClockMode, ExportSummary, Job, JobOptions, file};
 use crate::report::{Form, check_target, compare as written};
@@ -25,6 +25,7 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
                 .to_owned(),
         ));
     }
+    check_twice(&files)?;
     let shift_ns = shifts(&options.shift, files.len())?;
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;
@@ -125,7 +126,8 @@ fn shifts(given: &[String], files: usize) -> Result<Vec<i64>, CliError> {
             CliError::Usage(format!("--shift {text}: {why}; give a file's place and a time, such as 1:+2.5ms"))
         };
         let (place, time) = text.split_once(':').ok_or_else(|| usage("no colon"))?;
-        let place: usize = place.trim().parse().map_err(|_| usage("the place is no number"))?;
+        let place =
+            place.trim().parse::<usize>().map_err(|error| usage(&format!("the place is no number ({error})")))?;
         let slot = shift_ns.get_mut(place).ok_or_else(|| usage("there is no such file (the first is 0)"))?;
         let time = time.trim().trim_start_matches('+');
         *slot = super::span::parse_time(time).ok_or_else(|| usage("the time needs a number and a unit"))?;

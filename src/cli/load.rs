@@ -95,7 +95,7 @@ pub(super) fn load_timed(
 }
 
 /// The same file given twice would look like two ranks.
-fn check_twice(exports: &[PathBuf]) -> Result<(), CliError> {
+pub(super) fn check_twice(exports: &[PathBuf]) -> Result<(), CliError> {
     let mut seen = HashSet::new();
     for path in exports {
         // A file that is not there is told by the loader, better.

@@ -6,6 +6,9 @@ use crate::units::share;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// Least length of the colour scale, as a share of the median.
+const LEAST_SPREAD: f64 = 0.05;
+
 /// What the cells show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,7 +52,10 @@ pub struct Heat {
     pub ranks: Vec<usize>,
     /// Rank after rank, each as long as `steps`: nanoseconds or a share; `None` where a rank has no such step.
     pub cells: Vec<Option<f64>>,
-    /// Least and most of the cells, outliers left out: the ends of the colour scale. `None` without any cell.
+    /// True when the steps of any rank are a guess from repeating kernels.
+    pub estimated: bool,
+    /// The ends of the colour scale: least and most of the cells, outliers left out, and at least 5 % of the median
+    /// apart. `None` without any cell.
     pub scale: Option<(f64, f64)>,
 }
 
@@ -57,10 +63,7 @@ impl Heat {
     /// The numbers of `job`. `ideal_step_ns` is the time that the step's model FLOPs take at the peak, where known:
     /// MFU of a step is that over its length.
     pub fn of(job: &Job, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Self {
-        let number = |rank: usize, at: usize| {
-            let step = job.summary(rank)?.steps.get(at)?;
-            Some(step.number.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)))
-        };
+        let number = |rank: usize, at: usize| step_number(job, rank, at);
         let ranks: Vec<usize> =
             (0..job.ranks.len()).filter(|rank| job.summary(*rank).is_some_and(|s| !s.steps.is_empty())).collect();
         let count = |rank: usize| job.summary(rank).map_or(0, |s| s.steps.len());
@@ -79,8 +82,9 @@ impl Heat {
                 }
             }
         }
-        let scale = scale(&cells);
-        Self { metric, steps, ranks, cells, scale }
+        let scale = scale(&cells, metric);
+        let estimated = ranks.iter().any(|rank| job.summary(*rank).is_some_and(|s| s.steps_estimated));
+        Self { metric, steps, ranks, cells, estimated, scale }
     }
 
     /// The number of the rank in row `row` and the step in column `column`.
@@ -88,11 +92,45 @@ impl Heat {
         (column < self.steps.len()).then(|| self.cells.get(row * self.steps.len() + column).copied())?.flatten()
     }
 
+    /// True when `a` is further from what is wanted than `b`.
+    pub fn is_worse(&self, a: f64, b: f64) -> bool {
+        if self.metric.more_is_better() { a < b } else { a > b }
+    }
+
+    /// Median over the ranks, by step; `None` for a step without any value.
+    pub fn medians(&self) -> Vec<Option<f64>> {
+        let median = |column: usize| {
+            let mut values: Vec<f64> = (0..self.ranks.len()).filter_map(|row| self.cell(row, column)).collect();
+            values.sort_by(f64::total_cmp);
+            let upper = *values.get(values.len() / 2)?;
+            let lower = *values.get((values.len() - 1) / 2)?;
+            Some((lower + upper) / 2.0)
+        };
+        (0..self.steps.len()).map(median).collect()
+    }
+
+    /// The step of column `column` on the rank of row `row`: an index into that rank's steps.
+    pub fn step_at(&self, job: &Job, row: usize, column: usize) -> Option<usize> {
+        let (rank, number) = (*self.ranks.get(row)?, *self.steps.get(column)?);
+        (0..job.summary(rank)?.steps.len()).find(|at| step_number(job, rank, *at) == Some(number))
+    }
+
     /// Where a value stands on the scale, 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         self.scale
             .map_or(0.0, |(low, high)| if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 })
     }
+}
+
+/// How far a value is from a median, as a share of the median; `None` when that is 0.
+pub fn deviation(value: f64, median: f64) -> Option<f64> {
+    (median != 0.0).then(|| (value - median) / median)
+}
+
+/// What step `at` of a rank is found by: its counter, else its place.
+fn step_number(job: &Job, rank: usize, at: usize) -> Option<i64> {
+    let step = job.summary(rank)?.steps.get(at)?;
+    Some(step.number.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)))
 }
 
 fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: Option<f64>) -> Option<f64> {
@@ -106,13 +144,16 @@ fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: O
     })
 }
 
-/// From the smallest value to the largest one below three medians, so that one long step does not flatten the rest.
-fn scale(cells: &[Option<f64>]) -> Option<(f64, f64)> {
+/// From the smallest value to the largest one that is no outlier, so that one long step does not flatten the rest: steps
+/// are outliers over 1.5 times the median, as everywhere; amounts within a step, which vary more, over three times.
+fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
+    let most = if metric == HeatMetric::StepTime { 1.5 } else { 3.0 };
     let values: Vec<f64> = cells.iter().flatten().copied().collect();
     let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * 3.0).fold(low, f64::max);
-    Some((low, high))
+    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * most).fold(low, f64::max);
+    // Differences that are within what any run varies by are not blown up.
+    Some((low, if metric.is_share() { high } else { high.max(low + median.max(0.0) * LEAST_SPREAD) }))
 }
 
 /// Share of the steps' time that a rank waited for others, over all its steps; `None` without steps.
@@ -121,4 +162,27 @@ pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
     let waited = summary.steps.iter().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));
     let waited_ns = waited.fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     share(waited_ns, summary.steps.iter().fold(0, |sum: i64, step| sum.saturating_add(step.window.len_ns())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_leaves_outliers_out_and_does_not_blow_up_noise() {
+        let of = |values: &[f64], metric| scale(&values.iter().map(|v| Some(*v)).collect::<Vec<_>>(), metric).unwrap();
+        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::StepTime), (100.0, 120.0));
+        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::Idle), (100.0, 190.0));
+        assert_eq!(of(&[100.0, 101.0, 100.0], HeatMetric::StepTime), (100.0, 105.0));
+        assert_eq!(scale(&[None], HeatMetric::Wait), None);
+    }
+
+    #[test]
+    fn medians_are_those_of_the_ranks_that_have_the_step() {
+        let cells = vec![Some(1.0), None, Some(5.0), Some(3.0), None, None, Some(8.0), None, Some(6.0)];
+        let heat = Heat { steps: vec![1, 2, 3], ranks: vec![0, 1, 2], cells, ..Heat::default() };
+        assert_eq!(heat.medians(), [Some(3.0), None, Some(5.5)]);
+        assert!(heat.is_worse(2.0, 1.0));
+        assert!(Heat { metric: HeatMetric::Mfu, ..heat }.is_worse(1.0, 2.0));
+    }
 }

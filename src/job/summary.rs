@@ -218,6 +218,11 @@ impl RankSummary {
         self.steps.iter().find(|step| step.number == Some(number))
     }
 
+    /// Parts of the typical step; of the whole span where no range marks the steps.
+    pub fn mean_parts(&self) -> Partition {
+        self.typical.filter(|_| self.has_marked_steps()).map_or(self.parts, |typical| typical.mean)
+    }
+
     /// True when ranges mark the steps.
     pub fn has_marked_steps(&self) -> bool {
         !self.steps.is_empty() && !self.steps_estimated

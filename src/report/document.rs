@@ -68,6 +68,7 @@ pub(super) fn of(report: &Report) -> Vec<Block> {
              communication kernel was running and no compute kernel of that device."
                 .to_owned(),
         ));
+        blocks.extend(report.together.iter().cloned().map(Block::Paragraph));
     }
     blocks.push(Block::Pictures);
     mfu(report, &mut blocks);

@@ -132,16 +132,24 @@ impl Form {
         experiment: Option<&Experiment>,
         pictures: &[Picture],
     ) -> Result<String, SaveError> {
-        let report = || match experiment {
+        let report = match experiment {
             Some(experiment) => Report::with_experiment(captures, Some(experiment)),
             None => Report::of(captures),
         };
+        self.write_report(&report, pictures)
+    }
+
+    /// `report` in this form. Only the page shows `pictures`.
+    ///
+    /// # Errors
+    /// Never for numbers that this program computes; the signature is that of the serializers.
+    pub fn write_report(self, report: &Report, pictures: &[Picture]) -> Result<String, SaveError> {
         match self {
-            Self::Text => Ok(text_of(&report())),
-            Self::Json => json(&report()).map_err(|error| SaveError::Form(error.to_string())),
-            Self::Yaml => notes::yaml(&report()).map(|text| format!("{TITLE}{text}")).map_err(SaveError::Form),
-            Self::Markdown => Ok(format!("{TITLE}\n{}", markdown::page(&document::of(&report())))),
-            Self::Html => Ok(html::page(&document::of(&report()), pictures)),
+            Self::Text => Ok(text_of(report)),
+            Self::Json => json(report).map_err(|error| SaveError::Form(error.to_string())),
+            Self::Yaml => notes::yaml(report).map(|text| format!("{TITLE}{text}")).map_err(SaveError::Form),
+            Self::Markdown => Ok(format!("{TITLE}\n{}", markdown::page(&document::of(report)))),
+            Self::Html => Ok(html::page(&document::of(report), pictures)),
         }
     }
 

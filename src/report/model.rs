@@ -1,6 +1,7 @@
 //! The shape of the report: stable key names, times in integer nanoseconds on the export's own clock.
 
 use super::comm::CommReport;
+use super::compare::{Alignment, StragglerLine, clock_text, notices, straggler_advice, straggler_text, wandering_text};
 use super::guide::{GuideLine, guide_lines};
 use super::idle::IdleReport;
 use super::launch::LaunchReport;
@@ -13,10 +14,12 @@ use crate::analysis::{
 };
 use crate::experiment::Experiment;
 use crate::format;
+use crate::job::{ExportSummary, ExposedSplit, Job, JobOptions, exposed_splits};
 use crate::trace::{Gpu, OpNameId, Rank, TableCount, Trace, Warning};
 use crate::units::share;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One open capture with its numbers.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,13 @@ pub struct Report {
     pub ranks: Vec<RankReport>,
     /// Utilisation of the job.
     pub mfu: MfuReport,
+    /// What puts the ranks on one clock.
+    pub alignment: Alignment,
+    /// The rank that the others wait for.
+    pub straggler: Option<StragglerLine>,
+    /// What the ranks say together, in sentences; empty for a single rank.
+    #[serde(skip)]
+    pub(super) together: Vec<String>,
     /// The checklist.
     pub guide: Vec<GuideLine>,
     /// What the user says of the run.
@@ -266,18 +276,28 @@ impl Report {
 
     /// The report of some captures of the run that `experiment` describes.
     pub fn with_experiment(captures: &[Capture<'_>], experiment: Option<&Experiment>) -> Self {
+        let summary = |c: &Capture<'_>| Arc::new(ExportSummary::of(c.trace, c.analysis));
+        let job = Job::of(captures.iter().map(summary).collect(), &JobOptions::default());
+        Self::of_job(captures, experiment, &job)
+    }
+
+    /// The same for captures that are the first exports of `job`.
+    pub fn of_job(captures: &[Capture<'_>], experiment: Option<&Experiment>, job: &Job) -> Self {
+        let analyses: Vec<&Analysis> = captures.iter().map(|c| c.analysis).collect();
+        // The ranks of the captures are the first ones of the job, in the same order.
+        let mut splits = exposed_splits(job, &analyses).into_iter();
         let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
         let mfu = Mfu::of(&pairs, experiment);
-        let of = |c: &Capture<'_>| {
+        let mut of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
             let top = |at: usize| top_kernel(c.trace, at, &c.analysis.classes);
             let of = |(at, (rank, numbers))| RankReport {
                 top_kernel: top(at).map(|(name, sum)| NamedSum::of(c.trace, name, sum)),
-                ..RankReport::of(c.trace, rank, numbers, mfu.mfu)
+                ..RankReport::of(c.trace, rank, numbers, mfu.mfu, splits.next().flatten())
             };
             ranks.enumerate().map(of).collect::<Vec<_>>()
         };
-        let mut ranks: Vec<RankReport> = captures.iter().flat_map(of).collect();
+        let mut ranks: Vec<RankReport> = captures.iter().flat_map(&mut of).collect();
         make_labels_distinct(&mut ranks);
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -286,8 +306,21 @@ impl Report {
             experiment: experiment.cloned(),
             guide: guide_lines(captures, mfu.mfu.is_some()),
             mfu: MfuReport::of(mfu),
+            alignment: Alignment::of(job),
+            straggler: StragglerLine::of(job),
+            together: together(job),
         }
     }
+}
+
+/// What several ranks say together: their clock, the straggler and what to do about it.
+fn together(job: &Job) -> Vec<String> {
+    if job.ranks.len() < 2 {
+        return Vec::new();
+    }
+    let clock = (job.exports.len() > 1).then(|| format!("Clock of the files: {}.", clock_text(job)));
+    let lines = clock.into_iter().chain(notices(job)).chain([straggler_text(job)]);
+    lines.chain(straggler_advice(job)).chain(wandering_text(job)).collect()
 }
 
 /// Ranks of several files that carry one label get the file's name behind it.
@@ -335,7 +368,7 @@ impl NamedSum {
 }
 
 impl RankReport {
-    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
+    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<ExposedSplit>) -> Self {
         let process = trace.processes.get(rank.process);
         let steps = numbers.steps.as_ref();
         let stream = |at: usize| rank.streams.get(at).map(|s| s.id);
@@ -385,7 +418,7 @@ impl RankReport {
             ranges: RangesReport::of(trace, rank, numbers),
             comm: CommReport::of(trace, rank, numbers),
             launch: LaunchReport::of(trace, rank, numbers),
-            verdict: VerdictReport::of(trace, numbers, mfu),
+            verdict: VerdictReport::of(trace, numbers, mfu, split),
         }
     }
 }

@@ -26,6 +26,10 @@ pub(super) fn text_of(report: &Report) -> String {
     if report.ranks.is_empty() {
         text.push_str("\nNo GPU work was recorded, so there is no time to split.\n");
     }
+    if !report.together.is_empty() {
+        text.push_str("\nRanks together\n");
+        text.extend(report.together.iter().map(|line| paragraph("  ", line)));
+    }
     text.push_str(&report.mfu.text());
     for export in &report.exports {
         text.push_str(&open_questions(export));

@@ -5,6 +5,7 @@ use crate::analysis::{
     Area, Basis, Diagnosis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict,
 };
 use crate::format;
+use crate::job::ExposedSplit;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,6 +15,9 @@ use std::collections::BTreeMap;
 pub struct VerdictReport {
     /// What the step is bound by; absent when there are no events.
     verdict: Option<VerdictKeys>,
+    /// Exposed communication by what it was, when the collectives were matched with other ranks.
+    #[serde(flatten)]
+    split: Option<ExposedSplit>,
     /// What was found, by the time it could win, largest first.
     findings: Vec<FindingKeys>,
     /// The verdict in words, a line for each thing that is said.
@@ -174,11 +178,28 @@ pub fn bubble_text(verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// What a verdict on communication cannot tell yet; `None` for other verdicts.
-pub fn waiting_text(verdict: &Verdict) -> Option<&'static str> {
-    (verdict.area == Area::Communication).then_some(
-        "Part of it may be waiting for a rank that arrives late, which one rank's numbers cannot tell from transfer: \
-         compare the same collectives on all ranks.",
+/// Exposed communication by what it was; of a verdict on communication, when that is not known, why not. `None` when
+/// there is nothing to say.
+pub fn waiting_text(verdict: &Verdict, split: Option<&ExposedSplit>) -> Option<String> {
+    match split {
+        Some(split) => (*split != ExposedSplit::default()).then(|| split_text(split)),
+        None => (verdict.area == Area::Communication).then(|| UNSPLIT.to_owned()),
+    }
+}
+
+/// Why waiting is not told from transfer.
+const UNSPLIT: &str = "Part of it may be waiting for a rank that arrives late, which one rank's numbers cannot tell from \
+                       transfer: compare the same collectives on all ranks.";
+
+fn split_text(split: &ExposedSplit) -> String {
+    let unmatched = match split.unmatched_ns {
+        0 => String::new(),
+        ns => format!(", {} in kernels that could not be matched", format::duration(ns)),
+    };
+    format!(
+        "Exposed communication: {} waiting for other ranks, {} transfer{unmatched}.",
+        format::duration(split.wait_ns),
+        format::duration(split.transfer_ns),
     )
 }
 
@@ -235,13 +256,14 @@ impl VerdictReport {
     }
 
     /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
-    pub(super) fn of(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>) -> Self {
+    pub(super) fn of(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<ExposedSplit>) -> Self {
         let diagnosis = &numbers.diagnosis;
         let steps = numbers.steps.as_ref();
         Self {
             verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
             findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            lines: lines(trace, diagnosis, steps, mfu),
+            lines: lines(trace, numbers, mfu, split.as_ref()),
+            split,
         }
     }
 
@@ -283,7 +305,8 @@ impl VerdictReport {
 }
 
 /// The verdict with its next action, a line for each thing that is said.
-fn lines(trace: &Trace, diagnosis: &Diagnosis, steps: Option<&Steps>, mfu: Option<f64>) -> Vec<String> {
+fn lines(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<&ExposedSplit>) -> Vec<String> {
+    let (diagnosis, steps) = (&numbers.diagnosis, numbers.steps.as_ref());
     let Some(verdict) = &diagnosis.verdict else { return no_verdict(diagnosis) };
     let mut lines = vec![verdict_text(verdict), margin_text(verdict)];
     lines.extend(bubble_text(verdict).into_iter().chain(mfu_text(verdict, mfu)));
@@ -292,7 +315,7 @@ fn lines(trace: &Trace, diagnosis: &Diagnosis, steps: Option<&Steps>, mfu: Optio
         lines.push(format!("Longest at once: {}.", places.join(", ")));
     }
     lines.push(format!("Next: {}", next_text(verdict)));
-    lines.extend(waiting_text(verdict).map(str::to_owned));
+    lines.extend(waiting_text(verdict, split));
     lines.extend(verdict.basis.reason().map(str::to_owned));
     lines
 }

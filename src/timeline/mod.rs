@@ -40,6 +40,7 @@ mod menu;
 pub mod minimap;
 mod overlay;
 mod paint;
+pub mod ramp;
 mod recolor;
 mod row;
 mod rows;

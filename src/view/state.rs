@@ -155,6 +155,12 @@ pub enum Panel {
     Launches,
     /// MFU and HFU.
     Mfu,
+    /// The ranks on one clock, and who waits for whom.
+    Ranks,
+    /// Ranks by steps in colour.
+    Heatmap,
+    /// What changed between two ranks.
+    Differences,
     /// The workflow as a checklist, and how to record.
     Guide,
     /// What the file holds, and warnings.

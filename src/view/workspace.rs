@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, Mfu};
 use crate::experiment::Experiment;
-use crate::job::{ClockMap, ExportSummary, Job, JobOptions, RankRef};
+use crate::job::{ClockMap, ExportSummary, ExposedSplit, Job, JobOptions, RankRef, exposed_splits};
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,8 @@ pub struct Workspace {
     pub docs: Vec<Doc>,
     /// Their ranks as one job; its exports are the documents, then those of which only a summary is open.
     pub job: Arc<Job>,
+    /// Exposed communication by what it was, by rank of the job; of open ranks only.
+    pub exposed: Vec<Option<ExposedSplit>>,
     /// What the user decided about the job.
     pub options: JobOptions,
     /// Added to job time to get axis time.
@@ -112,8 +114,10 @@ impl Workspace {
         self.place();
     }
 
-    /// Places the documents as the job's clock says.
+    /// Places the documents as the job's clock says, which also tells who waited.
     fn place(&mut self) {
+        let analyses: Vec<&Analysis> = self.docs.iter().map(|doc| doc.analysis.as_ref()).collect();
+        self.exposed = exposed_splits(&self.job, &analyses);
         let start = |(at, doc): (usize, &Doc)| Some(self.job.clock.map(at).to_job(doc.trace.span?.start_ns));
         self.origin_ns = self.docs.iter().enumerate().filter_map(start).min().map_or(0, i64::saturating_neg);
         for (at, doc) in self.docs.iter_mut().enumerate() {
@@ -131,6 +135,11 @@ impl Workspace {
     pub fn open_rank(&self, rank: usize) -> Option<RankId> {
         let at = self.job.ranks.get(rank)?.at;
         (at.export < self.docs.len()).then_some(RankId { doc: at.export, rank: at.rank })
+    }
+
+    /// A span of job time in axis time.
+    pub const fn axis_of_job(&self, span: Span) -> Span {
+        span.shifted(self.origin_ns)
     }
 
     /// True when what is said of the run is not what the settings file says.

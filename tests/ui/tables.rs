@@ -30,13 +30,15 @@ fn type_into(driven: &mut Driven, field: &str, text: &str) {
     driven.settle();
 }
 
-const TABLES: [(Panel, &str, &str); 6] = [
+const TABLES: [(Panel, &str, &str); 8] = [
     (Panel::Steps, "steps", "Step\tWindow\t"),
     (Panel::Kernels, "kernels", "Kernel\tTotal\t"),
     (Panel::Gaps, "gaps", "Cause\tLength\tStart\tStep\n"),
     (Panel::Ranges, "ranges", "Range\tGPU busy\t"),
     (Panel::Communication, "communication", "Kind\tCount\tTotal\t"),
     (Panel::Launches, "launches", "Time\tMedian\t"),
+    (Panel::Ranks, "ranks", "Rank\tMedian step\t"),
+    (Panel::Differences, "differences", "Time\tDifference\t"),
 ];
 
 #[test]

@@ -136,6 +136,11 @@ pub fn mfu_without(mfu: Option<f64>, share: f64) -> Option<f64> {
 }
 
 impl Mfu {
+    /// Nanoseconds that the model FLOPs of a step take at the peak; `None` when the MFU is not known.
+    pub fn ideal_step_ns(&self) -> Option<f64> {
+        Some(self.mfu? * self.step.as_ref()?.median_ns)
+    }
+
     /// Utilisation of the job that `captures` are part of; `experiment` is what the user says of it.
     pub fn of(captures: &[(&Trace, &Analysis)], experiment: Option<&Experiment>) -> Self {
         let nothing = Experiment::default();
@@ -169,7 +174,7 @@ impl Mfu {
     /// MFU of a step that took `span_ns`.
     pub fn of_step(&self, span_ns: i64) -> Option<f64> {
         // The same step by another length: the one MFU scales.
-        finite(self.mfu? * self.step?.median_ns / (span_ns > 0).then_some(span_ns as f64)?)
+        finite(self.ideal_step_ns()? / (span_ns > 0).then_some(span_ns as f64)?)
     }
 
     /// MFU at most, if nothing but computing were left of the typical step.

@@ -2,14 +2,17 @@
 
 pub mod bookmarks;
 pub mod comm;
+pub mod differences;
 pub mod findings;
 pub mod gaps;
 pub mod grid;
 pub mod guide;
+pub mod heatmap;
 pub mod kernels;
 pub mod launches;
 pub mod mfu;
 pub mod ranges;
+pub mod ranks;
 pub mod search;
 pub mod selection;
 pub mod sheet;
@@ -37,6 +40,12 @@ pub struct PanelCaches {
     /// The panel of that name.
     pub mfu: mfu::MfuCache,
     /// The panel of that name.
+    pub ranks: ranks::RanksCache,
+    /// The panel of that name.
+    pub heatmap: heatmap::HeatmapCache,
+    /// The panel of that name.
+    pub differences: differences::DifferencesCache,
+    /// The panel of that name.
     pub guide: guide::GuideCache,
     /// The panel of that name.
     pub selection: selection::SelectionCache,
@@ -54,7 +63,10 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
         Panel::Gaps => gaps::show(ui, cx, &mut caches.gaps, out),
         Panel::Ranges => ranges::show(ui, cx, &mut caches.ranges, out),
         Panel::Search => search::show(ui, cx, &mut caches.search, out),
+        Panel::Heatmap => heatmap::show(ui, cx, &mut caches.heatmap, out),
         Panel::Findings
+        | Panel::Ranks
+        | Panel::Differences
         | Panel::Communication
         | Panel::Launches
         | Panel::Mfu
@@ -63,6 +75,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
         | Panel::Bookmarks => {
             ScrollArea::vertical().id_salt(panel).auto_shrink([false, false]).show(ui, |ui| match panel {
                 Panel::Findings => findings::show(ui, cx, &mut caches.findings, out),
+                Panel::Ranks => ranks::show(ui, cx, &mut caches.ranks, out),
+                Panel::Differences => differences::show(ui, cx, &mut caches.differences, out),
                 Panel::Communication => comm::show(ui, cx, &mut caches.comm, out),
                 Panel::Launches => launches::show(ui, cx, &mut caches.launches, out),
                 Panel::Bookmarks => bookmarks::show(ui, cx, &mut caches.bookmarks, out),

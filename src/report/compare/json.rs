@@ -240,7 +240,8 @@ fn by_label<T>(job: &Job, of: impl Fn(usize) -> Option<T>) -> BTreeMap<String, T
 }
 
 impl Alignment {
-    fn of(job: &Job) -> Self {
+    /// The clock of `job`.
+    pub fn of(job: &Job) -> Self {
         let source = |export: usize| job.clock.sources.get(export).copied().unwrap_or_default();
         let of = |rank: &crate::job::JobRank| {
             let SourceClock { map, basis, uncertainty_ns, matched, .. } = source(rank.at.export);
@@ -353,7 +354,8 @@ impl Collectives {
 }
 
 impl StragglerLine {
-    fn of(job: &Job) -> Option<Self> {
+    /// The straggler of `job`, when there is one.
+    pub fn of(job: &Job) -> Option<Self> {
         let found = job.stragglers.straggler.as_ref()?;
         let first = found.extras.first();
         Some(Self {
@@ -378,15 +380,20 @@ impl StragglerLine {
     }
 }
 
+/// Full name and launch shape.
+type Kernel<'a> = (&'a str, Option<u16>);
+/// Rank, sum of durations in nanoseconds and count.
+type OnRank = (usize, i64, u64);
+
 fn kernels(job: &Job, two: bool) -> Vec<KernelLine> {
-    let mut joined: BTreeMap<(&str, Option<u16>), Vec<(usize, i64, u64)>> = BTreeMap::new();
+    let mut joined: BTreeMap<Kernel<'_>, Vec<OnRank>> = BTreeMap::new();
     for rank in 0..job.ranks.len() {
         for kernel in job.summary(rank).map_or(&[][..], |summary| &summary.kernels) {
             let all = joined.entry((&kernel.name, kernel.blocks)).or_default();
             all.push((rank, kernel.total_ns, kernel.count));
         }
     }
-    let of = |((name, blocks), of): ((&str, Option<u16>), Vec<(usize, i64, u64)>)| {
+    let of = |((name, blocks), of): (Kernel<'_>, Vec<OnRank>)| {
         let find = |rank: usize| of.iter().find(|(r, ..)| *r == rank);
         let total = |rank: usize| two.then(|| find(rank).map_or(0, |(_, ns, _)| *ns));
         let count = |rank: usize| two.then(|| find(rank).map_or(0, |(.., n)| *n));

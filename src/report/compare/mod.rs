@@ -1,13 +1,19 @@
 //! Several ranks, or two runs, beside each other: as text, JSON and documents.
 
+mod change;
+mod heat;
 mod json;
 mod page;
 mod words;
 
-pub use json::CompareReport;
+pub use change::{
+    bound_by_text, change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text,
+};
+pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
+pub use json::{Alignment, CompareReport, StragglerLine};
 pub use words::{
-    basis_text, clock_text, extra_advice, extra_text, group_text, mode_help, mode_text, notices, refusal_text,
-    straggler_text, wandering_text,
+    basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, last_text, mode_help, mode_text, notices,
+    refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

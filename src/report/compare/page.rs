@@ -1,13 +1,17 @@
 //! The comparison as blocks.
 
 use super::super::document::{Block, Grid};
+use super::change::{
+    bound_by_text, change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text,
+};
 use super::json::wait_share;
 use super::words::{
-    basis_text, clock_text, extra_advice, extra_text, group_text, notices, refusal_text, straggler_text, wandering_text,
+    basis_text, clock_text, drift_text, extra_text, group_text, last_text, notices, refusal_text, straggler_advice,
+    straggler_text, uncertainty_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
-use crate::job::{COMPARABLE, Delta, Diff, Job, RankSummary, wait_share as waited_share};
+use crate::job::{Delta, Diff, Job, RankSummary, wait_share as waited_share};
 
 /// Rows of a list.
 const ROWS: usize = 20;
@@ -38,10 +42,6 @@ fn known(text: Option<&str>) -> String {
     text.map_or_else(|| format::UNKNOWN.to_owned(), name)
 }
 
-fn parts_of(summary: &RankSummary) -> crate::analysis::Partition {
-    summary.typical.filter(|_| summary.has_marked_steps()).map_or(summary.parts, |typical| typical.mean)
-}
-
 fn steps_text(summary: &RankSummary) -> String {
     let count = format::count(summary.steps.len() as u64);
     if summary.steps_estimated { format!("{count} estimated") } else { count }
@@ -52,12 +52,12 @@ fn ranks(job: &Job) -> Grid {
         let summary = job.summary(rank)?;
         let export = job.exports.get(job.ranks.get(rank)?.at.export)?;
         let typical = summary.typical.filter(|_| summary.has_marked_steps());
-        let parts = parts_of(summary);
+        let parts = summary.mean_parts();
         let mut cells = vec![
             label(job, rank),
             known(export.host.as_deref()),
             known(summary.gpu.as_deref()),
-            known(summary.verdict.map(|verdict| verdict.area.text())),
+            bound_by_text(job, rank).to_owned(),
             steps_text(summary),
             format::duration_or_unknown(typical.map(|typical| typical.median_span_ns)),
         ];
@@ -83,14 +83,8 @@ fn clock(job: &Job, blocks: &mut Vec<Block>) {
             name(&export.stem()),
             basis_text(source.basis).to_owned(),
             format::duration(source.map.offset_ns),
-            if source.map.drift_ppm == 0.0 {
-                format::UNKNOWN.to_owned()
-            } else {
-                format!("{} ppm", format::decimal(source.map.drift_ppm, 2))
-            },
-            source
-                .uncertainty_ns
-                .map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("\u{b1}{}", format::duration(ns))),
+            drift_text(source),
+            uncertainty_text(source.uncertainty_ns),
             format::count(source.matched),
         ]
     };
@@ -107,9 +101,7 @@ fn straggler(job: &Job, blocks: &mut Vec<Block>) {
     blocks.push(Block::Heading(1, "Straggler".to_owned()));
     blocks.push(Block::Paragraph(straggler_text(job)));
     if let Some(found) = &job.stragglers.straggler {
-        if let Some(extra) = found.extras.first() {
-            blocks.push(Block::Paragraph(format!("Next: {}", extra_advice(extra.kind))));
-        }
+        blocks.extend(straggler_advice(job).map(Block::Paragraph));
         let row = |extra: &crate::job::Extra| {
             vec![
                 extra_text(extra.kind),
@@ -156,18 +148,13 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
     }
     let group = |(at, of): (usize, &crate::job::Group)| {
         let sums = job.waits.groups.get(at)?;
-        let last = sums.last.iter().enumerate().max_by_key(|(member, n)| (**n, std::cmp::Reverse(*member)));
-        let last = last.filter(|(_, n)| **n > 0).and_then(|(member, n)| Some((of.members.get(member)?, *n)));
         Some(vec![
             name(&group_text(job, at)),
             format::count(of.members.len() as u64),
             format::count(of.count as u64),
             format::duration(sums.skew_median_ns),
             format::duration(sums.skew_max_ns),
-            last.map_or_else(
-                || format::UNKNOWN.to_owned(),
-                |(m, n)| format!("{} ({} of {})", label(job, m.rank), format::count(n), format::count(sums.decided)),
-            ),
+            last_text(job, at),
             format::bandwidth(sums.transfer_gb_per_s),
         ])
     };
@@ -241,13 +228,12 @@ fn steps(job: &Job, blocks: &mut Vec<Block>) {
 }
 
 fn delta_cells(delta: &Delta) -> [String; 5] {
-    let sign = |text: String| if delta.ns() > 0 { format!("+{text}") } else { text };
     [
         format::duration(delta.a_ns),
         format::duration(delta.b_ns),
-        sign(format::duration(delta.ns())),
-        delta.share().map_or_else(|| format::UNKNOWN.to_owned(), |share| sign(format::percent(Some(share)))),
-        if delta.is_noise() { "noise".to_owned() } else { String::new() },
+        delta_text(delta),
+        change_text(delta),
+        noise_text(delta).to_owned(),
     ]
 }
 
@@ -265,19 +251,14 @@ fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
     rows.extend(diff.causes.iter().map(|(cause, delta)| row_of(format!("  idle: {}", cause.text()), delta)));
     let caption = "Means of a typical step; noise: no more than the runs vary from step to step";
     blocks.push(Block::Table(Grid::new(caption, &head("Time"), &[5], rows)));
-    let verdict = |rank: usize| known(job.summary(rank).and_then(|s| s.verdict).map(|verdict| verdict.area.text()));
-    blocks.push(Block::Paragraph(match (verdict(0), verdict(1)) {
-        (before, after) if before == after => format!("Bound by: {before}, both."),
-        (before, after) => format!("Bound by: {before}, then {after}."),
-    }));
+    blocks.push(Block::Paragraph(verdict_change_text(job, 0, 1)));
     let rows: Vec<Vec<String>> =
         diff.collectives.iter().map(|c| row_of(c.kind.text().to_owned(), &c.per_step)).collect();
     if !rows.is_empty() {
         blocks.push(Block::Table(Grid::new("Communication kernels per step", &head("Collective"), &[5], rows)));
     }
     let kernel = |kernel: &crate::job::KernelDelta| {
-        let shape =
-            kernel.blocks.map(|blocks| format!(" [{} blocks]", format::count(u64::from(blocks)))).unwrap_or_default();
+        let shape = kernel.blocks.map(|_| format!(" [{}]", shape_text(kernel.blocks))).unwrap_or_default();
         row_of(format!("{}{shape}", format::one_line(&kernel.name, 60)), &kernel.per_step)
     };
     let rows: Vec<Vec<String>> = diff.kernels.iter().filter(|k| k.per_step.ns() != 0).take(ROWS).map(kernel).collect();
@@ -291,24 +272,4 @@ fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
         let caption = "NVTX ranges on the GPU, per step, the largest difference first";
         blocks.push(Block::Table(Grid::new(caption, &head("Range"), &[5], rows)));
     }
-}
-
-/// How far two runs can be compared at all.
-fn comparable_text(diff: &Diff) -> String {
-    let of = &diff.comparable;
-    let [a_steps, b_steps] = of.steps;
-    let steps = format!("{} and {} typical steps", format::count(a_steps), format::count(b_steps));
-    let common = format!("{} of the kernel time in common", format::percent(Some(of.kernels_in_common)));
-    let mut text = format!("Compared: {steps}, {common}.");
-    if of.kernels_in_common < COMPARABLE {
-        text.push_str(
-            " These are different programs: single kernels cannot be compared, steps only if they do the same work.",
-        );
-    }
-    if let [Some(a), Some(b)] = &of.gpus
-        && !of.same_gpu()
-    {
-        text.push_str(&format!(" They ran on different cards: {} and {}.", name(a), name(b)));
-    }
-    text
 }

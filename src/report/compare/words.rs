@@ -1,7 +1,9 @@
 //! What several ranks say together, in sentences: the same on screen, in text and in documents.
 
 use crate::format;
-use crate::job::{Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, Straggler};
+use crate::job::{
+    Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
+};
 
 /// What a clock is called in menus.
 pub const fn mode_text(mode: ClockMode) -> &'static str {
@@ -54,6 +56,19 @@ pub fn clock_text(job: &Job) -> String {
     }
 }
 
+/// How much slower or faster a file's clock runs; "-" when no drift was found.
+pub fn drift_text(source: &SourceClock) -> String {
+    match source.map.drift_ppm {
+        0.0 => format::UNKNOWN.to_owned(),
+        ppm => format!("{} ppm", format::decimal(ppm, 2)),
+    }
+}
+
+/// How far off a clock may be; "-" when that is not known.
+pub fn uncertainty_text(ns: Option<i64>) -> String {
+    ns.map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("\u{b1}{}", format::duration(ns)))
+}
+
 /// Everything to know of the clock, one sentence each.
 pub fn notices(job: &Job) -> Vec<String> {
     job.clock.notices.iter().map(|notice| notice_text(job, *notice)).collect()
@@ -90,6 +105,20 @@ pub fn group_text(job: &Job, group: usize) -> String {
     match key {
         Some(key) => format!("{kinds}, {}", key_text(key)),
         None => kinds,
+    }
+}
+
+/// Which rank of a group started last most often, and how often: `2 (14 of 16)`; "-" when nobody did.
+pub fn last_text(job: &Job, group: usize) -> String {
+    let sums = job.waits.groups.get(group);
+    let most = sums.and_then(|sums| sums.last.iter().enumerate().max_by_key(|(at, n)| (**n, std::cmp::Reverse(*at))));
+    let member = |at: usize| job.groups.get(group)?.members.get(at);
+    let label = most.filter(|(_, n)| **n > 0).and_then(|(at, n)| Some((job.ranks.get(member(at)?.rank)?, *n)));
+    match (label, sums) {
+        (Some((rank, n)), Some(sums)) => {
+            format!("{} ({} of {})", format::one_line(&rank.label, 120), format::count(n), format::count(sums.decided))
+        }
+        _ => format::UNKNOWN.to_owned(),
     }
 }
 
@@ -169,6 +198,12 @@ pub const fn extra_advice(kind: ExtraKind) -> &'static str {
         }
         ExtraKind::Copy => "Look at what this rank copies in addition, and at its PCIe link (nvidia-smi -q -d PCIE).",
     }
+}
+
+/// What to do about the straggler; `None` when there is none, or nothing that it did longer was found.
+pub fn straggler_advice(job: &Job) -> Option<String> {
+    let extra = job.stragglers.straggler.as_ref()?.extras.first()?;
+    Some(format!("Next: {}", extra_advice(extra.kind)))
 }
 
 /// Who is late, how often, why, and what it costs the others; also says that nobody is.

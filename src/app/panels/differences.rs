@@ -1,0 +1,232 @@
+//! What changed between two ranks: parts of the step, causes of idle time, kernels, NVTX ranges, collectives.
+//!
+//! The difference is computed when the files or the two ranks change, and kept.
+
+use super::grid::{Column, Grid, NAME_PT, Shown, column, filter_bar, heading, remark};
+use super::sheet::{Cell, Filter, List, Row, Sheet};
+use crate::analysis::{KernelLabel, full_name_labels};
+use crate::app::cx::Cx;
+use crate::format;
+use crate::job::{Delta, Diff, Job, RankSummary, longest_run};
+use crate::report::compare::{change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text};
+use crate::view::{Command, Item, Workspace};
+use egui::{ComboBox, Label, RichText, Ui};
+use std::hash::{Hash as _, Hasher as _};
+
+/// What the panel keeps between frames.
+#[derive(Debug)]
+pub struct DifferencesCache {
+    /// The two ranks, as indices into the job's.
+    chosen: [usize; 2],
+    made: Option<Made>,
+    filter: Filter,
+    /// Orders of time, kernels, ranges and collectives.
+    sheets: [Sheet; 4],
+}
+
+/// A difference, and what it is of: documents and ranks.
+#[derive(Debug)]
+struct Made {
+    key: (u64, [usize; 2]),
+    diff: Diff,
+    /// What its kernels are called.
+    labels: Vec<KernelLabel>,
+}
+
+impl Made {
+    fn of(key: (u64, [usize; 2]), a: &RankSummary, b: &RankSummary) -> Self {
+        let diff = Diff::of(a, b);
+        let names: Vec<&str> = diff.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        Self { key, labels: full_name_labels(&names), diff }
+    }
+}
+
+impl Default for DifferencesCache {
+    fn default() -> Self {
+        Self { chosen: [0, 1], made: None, filter: Filter::default(), sheets: Default::default() }
+    }
+}
+
+const NOISE: &str = "Noise: the difference is no more than the runs vary from step to step.";
+const SHAPE: Column = column("Shape", 84.0, "Thread blocks of a launch: one name may run in several shapes.");
+const COUNTS: Column = column("Count", 84.0, "How many in the steps counted, before and after.");
+
+const TIME: [Column; 5] = [
+    column("Difference", 70.0, "After - before, as the mean of a typical step."),
+    column("Change", 58.0, "The difference as a share of before."),
+    column("Noise", 44.0, NOISE),
+    column("Before", 64.0, "On the first rank."),
+    column("After", 64.0, "On the second rank."),
+];
+const KERNELS: [Column; 7] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], SHAPE, COUNTS];
+const COLLECTIVES: [Column; 6] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], COUNTS];
+
+/// Draws the panel.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Vec<Command>) {
+    let job = &cx.workspace.job;
+    if job.ranks.len() < 2 {
+        let text = "A difference needs two ranks: open a file of another rank, or of another run, beside this one.";
+        ui.add(Label::new(RichText::new(text).weak()).wrap());
+        return;
+    }
+    if cache.chosen.iter().any(|rank| *rank >= job.ranks.len()) {
+        cache.chosen = [0, 1];
+    }
+    choose(ui, job, &mut cache.chosen);
+    let key = (cx.revision, cache.chosen);
+    if cache.made.as_ref().is_none_or(|made| made.key != key) {
+        let [a, b] = cache.chosen.map(|rank| job.summary(rank));
+        cache.made = a.zip(b).map(|(a, b)| Made::of(key, a, b));
+    }
+    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets } = cache else { return };
+    ui.add(Label::new(comparable_text(diff)).wrap().selectable(true));
+    ui.add(Label::new(verdict_change_text(job, chosen[0], chosen[1])).wrap().selectable(true));
+    let copied = filter_bar(ui, filter, "differences", None, false);
+    let mut hasher = rustc_hash::FxHasher::default();
+    key.hash(&mut hasher);
+    let shown = Shown { token: hasher.finish(), filter, selection: None, copy: copied.as_ref() };
+    let [time, kernels, ranges, collectives] = sheets;
+    times(ui, diff, time, shown);
+    if let Some(at) = kernel_table(ui, diff, labels, kernels, shown) {
+        out.extend(to_longest(cx.workspace, diff, *chosen, at).unwrap_or_default());
+    }
+    range_table(ui, diff, ranges, shown);
+    collective_table(ui, diff, collectives, shown);
+    if let Some(copied) = copied {
+        copied.finish(ui);
+    }
+}
+
+/// Which two ranks.
+fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2]) {
+    let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
+    ui.horizontal_wrapped(|ui| {
+        for (name, rank) in ["Before", "After"].into_iter().zip(chosen.iter_mut()) {
+            let title = ui.label(RichText::new(name).weak());
+            let text = format!("rank {}", format::one_line(label(*rank), 40));
+            let list = ComboBox::from_id_salt(name).selected_text(text).width(116.0).truncate().show_ui(ui, |ui| {
+                for at in 0..job.ranks.len() {
+                    ui.selectable_value(rank, at, format!("rank {}", format::one_line(label(at), 80)));
+                }
+            });
+            list.response.labelled_by(title.id);
+        }
+        if ui.button("Swap").on_hover_text("The other way round").clicked() {
+            chosen.swap(0, 1);
+        }
+    });
+    ui.add_space(4.0);
+}
+
+fn delta_cells(delta: &Delta) -> Vec<Cell> {
+    let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
+    vec![
+        Cell::whole(delta_text(delta), delta.ns()),
+        Cell::maybe(change_text(delta), delta.share()),
+        Cell::text(noise_text(delta).to_owned()),
+        duration(delta.a_ns),
+        duration(delta.b_ns),
+    ]
+}
+
+fn counts(counts: [u64; 2]) -> Cell {
+    let text = counts.map(format::count).join(", ");
+    Cell::number(text, counts[1] as f64)
+}
+
+fn times(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
+    let mut all = vec![("Step".to_owned(), &diff.step)];
+    all.extend(diff.parts.iter().map(|(part, delta)| (part.text().to_owned(), delta)));
+    all.extend(diff.causes.iter().map(|(cause, delta)| (format!("Idle: {}", cause.text()), delta)));
+    heading(ui, "Time", "Means of a typical step, of the whole span where no steps are marked.");
+    let row = |at: usize| {
+        let Some((name, delta)) = all.get(at) else { return Row::default() };
+        Row { name: name.clone(), cells: delta_cells(delta), ..Row::default() }
+    };
+    let grid = Grid { id: "time", name: "Time", columns: &TIME, tall: false, name_pt: 108.0 };
+    grid.show(ui, sheet, shown, &List::new(all.len(), row));
+}
+
+fn kernel_table(
+    ui: &mut Ui,
+    diff: &Diff,
+    labels: &[KernelLabel],
+    sheet: &mut Sheet,
+    shown: Shown<'_>,
+) -> Option<usize> {
+    if diff.kernels.is_empty() {
+        return None;
+    }
+    heading(ui, "Kernels", "By full name and launch shape, per step; the largest difference first.");
+    let row = |at: usize| {
+        let (Some(kernel), Some(label)) = (diff.kernels.get(at), labels.get(at)) else { return Row::default() };
+        let mut cells = delta_cells(&kernel.per_step);
+        let shape = kernel.blocks.map(f64::from);
+        cells.extend([Cell::maybe(shape_text(kernel.blocks), shape), counts(kernel.counts)]);
+        let name = format::one_line(&label.text, 200);
+        Row {
+            action: format!("Show the longest {name}"),
+            name,
+            shared: label.shared,
+            full: format::one_line(&kernel.name, 400),
+            cells,
+            note: format!(
+                "Median of one: {} before, {} after.",
+                format::duration(kernel.median.a_ns),
+                format::duration(kernel.median.b_ns)
+            ),
+            ..Row::default()
+        }
+    };
+    let grid = Grid { id: "kernels", name: "Kernel", columns: &KERNELS, tall: false, name_pt: 108.0 };
+    grid.show(ui, sheet, shown, &List::new(diff.kernels.len(), row))
+}
+
+fn range_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
+    if diff.ranges.is_empty() {
+        return;
+    }
+    heading(ui, "NVTX ranges on the GPU", "Time covered by what they ran, per step; the largest difference first.");
+    let row = |at: usize| {
+        let Some(range) = diff.ranges.get(at) else { return Row::default() };
+        let path = range.path.join(" / ");
+        Row {
+            name: range.path.last().map_or_else(String::new, |name| format::one_line(name, 120)),
+            full: format::one_line(&path, 400),
+            cells: delta_cells(&range.per_step),
+            ..Row::default()
+        }
+    };
+    let grid = Grid { id: "ranges", name: "Range", columns: &TIME, tall: false, name_pt: 108.0 };
+    grid.show(ui, sheet, shown, &List::new(diff.ranges.len(), row));
+}
+
+fn collective_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
+    if diff.collectives.is_empty() {
+        remark(ui, "Neither ran communication kernels in these steps.");
+        return;
+    }
+    heading(ui, "Collectives", "Sum of the durations of communication kernels, per step.");
+    let row = |at: usize| {
+        let Some(of) = diff.collectives.get(at) else { return Row::default() };
+        let mut cells = delta_cells(&of.per_step);
+        cells.push(counts(of.counts));
+        let exposed = [of.exposed.a_ns, of.exposed.b_ns].map(format::duration);
+        let note = format!("Exposed: {} before, {} after.", exposed[0], exposed[1]);
+        Row { name: of.kind.text().to_owned(), cells, note, ..Row::default() }
+    };
+    let grid = Grid { id: "collectives", name: "Kind", columns: &COLLECTIVES, tall: false, name_pt: NAME_PT };
+    grid.show(ui, sheet, shown, &List::new(diff.collectives.len(), row));
+}
+
+/// Selects and shows the longest run of a kernel: on the second rank, else on the first.
+fn to_longest(workspace: &Workspace, diff: &Diff, chosen: [usize; 2], at: usize) -> Option<Vec<Command>> {
+    let kernel = diff.kernels.get(at)?;
+    let on = |rank: usize| {
+        let id = workspace.open_rank(rank)?;
+        let (doc, of) = workspace.rank(id)?;
+        Some((id, longest_run(&doc.trace, of, &kernel.name, kernel.blocks)?))
+    };
+    let (id, op) = on(chosen[1]).or_else(|| on(chosen[0]))?;
+    Some(vec![Command::ChooseRank(id), Command::Select(Some(Item::Op(id, op))), Command::ShowSelection])
+}
