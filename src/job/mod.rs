@@ -15,6 +15,7 @@ mod clock;
 mod cost;
 mod diff;
 pub mod file;
+pub mod folder;
 mod heat;
 mod matching;
 mod median;

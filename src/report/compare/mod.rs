@@ -6,8 +6,8 @@ mod words;
 
 pub use json::CompareReport;
 pub use words::{
-    basis_text, clock_text, extra_advice, extra_text, group_text, mode_help, mode_text, notices, refusal_text,
-    straggler_text, wandering_text,
+    basis_text, clock_text, extra_advice, extra_text, group_text, job_missing_text, members_text, missing_text,
+    mode_help, mode_text, notices, refusal_text, straggler_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

@@ -3,7 +3,8 @@
 use super::super::document::{Block, Grid};
 use super::json::wait_share;
 use super::words::{
-    basis_text, clock_text, extra_advice, extra_text, group_text, notices, refusal_text, straggler_text, wandering_text,
+    basis_text, clock_text, extra_advice, extra_text, group_text, job_missing_text, members_text, notices,
+    refusal_text, straggler_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -16,6 +17,7 @@ const COLUMNS: usize = 12;
 
 pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(1, "Ranks".to_owned()), Block::Table(ranks(job))];
+    blocks.extend(job_missing_text(job).map(Block::Paragraph));
     clock(job, &mut blocks);
     straggler(job, &mut blocks);
     collectives(job, &mut blocks);
@@ -160,7 +162,7 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
         let last = last.filter(|(_, n)| **n > 0).and_then(|(member, n)| Some((of.members.get(member)?, *n)));
         Some(vec![
             name(&group_text(job, at)),
-            format::count(of.members.len() as u64),
+            members_text(job, at),
             format::count(of.count as u64),
             format::duration(sums.skew_median_ns),
             format::duration(sums.skew_max_ns),
