@@ -7,7 +7,7 @@ use super::panels::grid::{Column, Grid, Shown, remark};
 use super::panels::sheet::{Cell, Filter, List, Row, Sheet};
 use crate::format;
 use crate::view::{Choose, Command};
-use egui::{Button, DragValue, EventFilter, Id, Key, Modifiers, RichText, TextEdit, Ui, WidgetInfo};
+use egui::{Align2, Button, DragValue, EventFilter, Id, Key, Modifiers, RichText, TextEdit, Ui, WidgetInfo};
 
 /// Widest list, in points.
 const WIDTH_PT: f32 = 920.0;
@@ -99,7 +99,8 @@ impl Chooser {
     /// The field of the filter. While the keyboard is in it, arrows move in the list below and Enter ticks.
     fn field(&mut self, ui: &mut Ui, captures: &Captures, out: &mut Vec<Command>) {
         let id = Id::unique("chooser filter");
-        if ui.memory(|memory| memory.has_focus(id)) {
+        // A click on a row takes the keyboard out of the field and gives it to nothing else.
+        if ui.memory(|memory| memory.focused().is_none_or(|focused| focused == id)) {
             self.keys(ui, out);
         }
         let mut text = captures.filter.clone();
@@ -109,7 +110,8 @@ impl Chooser {
             .desired_width(f32::INFINITY)
             .hint_text("Filter by file, rank, node or state")
             .event_filter(keys)
-            .return_key(None);
+            .return_key(None)
+            .align(Align2::LEFT_CENTER);
         let response = ui.add(edit);
         response.widget_info(|| {
             let mut info = WidgetInfo::text_edit(true, &captures.filter, &text, "");
