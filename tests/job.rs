@@ -9,7 +9,9 @@ use stepscope::analysis::{Collective, Family, Params, analyze};
 use stepscope::job::{
     Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler,
 };
+use stepscope::job::{file, folder};
 use stepscope::nsys::{LoadOptions, Progress, open};
+use stepscope::report::compare as words;
 use stepscope::sim::{JobConfig, Truth, preset, simulate_to_dir};
 
 /// What the files of a simulated job tell, and what is true of it.
@@ -244,4 +246,44 @@ fn captures_without_a_common_collective_fall_back() {
     assert_eq!(job.clock.sources[1].matched, 6);
     // Labels of the same rank of two runs are told apart by the file.
     assert_ne!(job.ranks[0].label, job.ranks[1].label);
+}
+
+#[test]
+fn with_a_few_of_many_ranks_it_is_said_what_cannot_be_known() {
+    let (exports, _) = simulated(&named("four-equal"));
+    let some = Job::of(exports[..2].to_vec(), &JobOptions::default());
+    let whole = words::straggler_text(&some);
+    assert!(
+        whole.ends_with("2 of 4 ranks of this communicator are open; the last to start may be another one."),
+        "{whole}"
+    );
+    assert!(words::job_missing_text(&some).unwrap().starts_with("Not all ranks are open: 2 of 4 of "));
+    let group = (0..some.groups.len()).find(|group| words::missing_text(&some, *group).is_some()).unwrap();
+    assert_eq!(words::members_text(&some, group), "2 of 4");
+    let all = Job::of(exports, &JobOptions::default());
+    assert_eq!(words::job_missing_text(&all), None);
+    assert!(!words::straggler_text(&all).contains("may be another one"));
+}
+
+#[test]
+fn a_folder_of_512_summaries_is_one_job() {
+    let (exports, _) = simulated(&JobConfig { steps: 2, ..preset("four-equal").unwrap() });
+    let folder = tempfile::tempdir().unwrap();
+    for rank in 0..512 {
+        let mut summary = ExportSummary::clone(&exports[rank % exports.len()]);
+        summary.file = format!("rank{rank}.sqlite").into();
+        summary.host = Some(format!("node{:02}", rank / 8));
+        summary.ranks[0].label = rank.to_string();
+        let bytes = file::write(&summary).unwrap();
+        assert!(bytes.len() < 64 << 10, "a summary is kilobytes: {}", bytes.len());
+        std::fs::write(folder.path().join(format!("rank{rank}.summary")), bytes).unwrap();
+    }
+    let files = folder::captures_in(folder.path()).unwrap();
+    let read: Vec<ExportSummary> = file::read_files(&files).into_iter().filter_map(|read| read.ok()?).collect();
+    let labels: Vec<&str> = read.iter().map(|summary| summary.ranks[0].label.as_str()).collect();
+    assert_eq!((labels.len(), labels[9], labels[511]), (512, "9", "511"), "in the order of their numbers");
+    let job = Job::of(read.into_iter().map(Arc::new).collect(), &JobOptions::default());
+    let hosts: std::collections::BTreeSet<_> = job.exports.iter().filter_map(|export| export.host.clone()).collect();
+    assert_eq!((job.exports.len(), job.ranks.len(), hosts.len()), (512, 512, 64));
+    assert!(job.ranks.iter().enumerate().all(|(at, rank)| rank.label == at.to_string()));
 }

@@ -52,6 +52,8 @@ const LIKE: usize = 5;
 /// Commands without a key.
 const KEYLESS: &[(&str, Command)] = &[
     ("Open by path…", Command::TypePath),
+    ("Open folder…", Command::OpenFolderDialog),
+    ("Choose ranks to open…", Command::ToggleChooser),
     ("Open demo", Command::OpenDemo),
     ("Save report…", Command::SaveReport),
     ("Load settings…", Command::LoadSettings),
@@ -93,19 +95,25 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
     for percent in SCALES_PERCENT {
         add(format!("Scale: {percent} %"), vec![Command::SetScale(percent)]);
     }
-    for (id, doc, rank) in cx.workspace.ranks() {
-        let file = super::file_name(&doc.trace.source.path);
-        let several = cx.workspace.docs.len() > 1;
-        let of = if several { format!(" ({file})") } else { String::new() };
-        let commands = vec![Command::ChooseRank(id), Command::ShowLane(LaneKey::Rank(id))];
-        add(format!("Go to rank {}{of}", rank.label), commands);
+    for (id, ..) in cx.workspace.ranks() {
+        let label = cx.workspace.label(id);
+        add(format!("Go to rank {label}"), vec![Command::ChooseRank(id), Command::ShowLane(LaneKey::Rank(id))]);
+        add(format!("Rename rank {label}…"), vec![Command::AskRankName(id)]);
+    }
+    for (at, rank) in cx.workspace.job.ranks.iter().enumerate() {
+        if cx.workspace.open_rank(at).is_none() {
+            add(format!("Open rank {}", format::one_line(&rank.label, 60)), vec![Command::OpenRank(at)]);
+        }
     }
     if let Some((chosen, steps)) = cx.chosen().and_then(|chosen| Some((chosen, chosen.steps()?))) {
         for (at, step) in steps.steps.iter().enumerate() {
             let name = format::one_line(&step.name, 60);
             let name =
                 if name.starts_with("step") { format!("Show {name}") } else { format!("Show step “{name}”") };
-            add(format!("{name} of rank {}", chosen.rank.label), vec![Command::ShowStep(chosen.id, at as u32)]);
+            add(
+                format!("{name} of rank {}", cx.workspace.label(chosen.id)),
+                vec![Command::ShowStep(chosen.id, at as u32)],
+            );
         }
     }
     all

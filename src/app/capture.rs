@@ -8,9 +8,9 @@ use super::state::file_name;
 use super::toast;
 use crate::analysis::{Analysis, Limit};
 use crate::format;
-use crate::trace::Trace;
+use crate::trace::{Source, Trace};
 use crate::units::Span;
-use crate::view::Doc;
+use crate::view::{Doc, RankId};
 use egui::{Align, Button, CollapsingHeader, Label, Layout, RichText, Sense, Ui, UiBuilder, vec2};
 
 /// Height of a row of the tables.
@@ -22,17 +22,17 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>) {
     for (at, doc) in cx.workspace.docs.iter().enumerate() {
         if single {
             ui.strong(file_name(&doc.trace.source.path));
-            document(ui, cx, doc);
+            document(ui, cx, at, doc);
             continue;
         }
         let heading = RichText::new(file_name(&doc.trace.source.path)).strong();
         CollapsingHeader::new(heading).id_salt(("document", at)).default_open(at == 0).show(ui, |ui| {
-            document(ui, cx, doc);
+            document(ui, cx, at, doc);
         });
     }
 }
 
-fn document(ui: &mut Ui, cx: &Cx<'_>, doc: &Doc) {
+fn document(ui: &mut Ui, cx: &Cx<'_>, at: usize, doc: &Doc) {
     let trace = doc.trace.as_ref();
     warnings(ui, cx, trace);
     limits(ui, cx, &doc.analysis);
@@ -64,8 +64,8 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, doc: &Doc) {
     if trace.ranks.is_empty() {
         ui.label(RichText::new("No process ran GPU work.").weak());
     }
-    for (rank, numbers) in trace.ranks.iter().zip(&doc.analysis.ranks) {
-        ui.label(rank_text(trace, rank));
+    for (index, (rank, numbers)) in trace.ranks.iter().zip(&doc.analysis.ranks).enumerate() {
+        ui.label(rank_text(cx.workspace, RankId { doc: at, rank: index }));
         let pid = trace.processes.get(rank.process).map_or(0, |process| process.pid);
         let counts = numbers.counts;
         let text = format!(

@@ -90,7 +90,10 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
                 } else {
                     "Open captures"
                 })
-                .add_filter("Nsight Systems exports and captures", &["sqlite", "db", "sqlite3", "nsys-rep", "qdrep"])
+                .add_filter(
+                    "Nsight Systems exports and captures",
+                    &["sqlite", "db", "sqlite3", "summary", "nsys-rep", "qdrep"],
+                )
                 .add_filter("Sessions", &["toml"])
                 .add_filter("All files", &["*"])
                 .pick_files()?;
@@ -125,8 +128,12 @@ fn choose(question: &PathQuestion, beside: bool) -> Option<Command> {
             .add_filter("Sessions", &["toml"])
             .save_file()
             .map(Command::SaveSessionTo),
-        // A link is typed: there is no file to choose.
-        PathQuestion::Link => None,
+        PathQuestion::Captures => dialog
+            .set_title("Open the exports and summaries in a folder")
+            .pick_folder()
+            .map(|folder| Command::Open(vec![folder])),
+        // These are typed: there is no file to choose.
+        PathQuestion::Link | PathQuestion::RankName(_) => None,
         PathQuestion::Report => {
             let dialog = dialog.set_title("Save report").set_file_name("stepscope-report.html");
             let with_filter = |dialog: rfd::FileDialog, form: Form| dialog.add_filter(form.text(), form.endings());

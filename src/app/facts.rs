@@ -96,7 +96,7 @@ fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
         ..Facts::default()
     };
     facts.add_times(ops.span(op), doc);
-    facts.add("Rank", rank_text(trace, rank));
+    facts.add("Rank", rank_text(workspace, id));
     facts.add("Class", class_text(doc.analysis.classes.class(name, kind)));
     if let Some(stream) = ops.stream.get(op).and_then(|at| rank.streams.get(usize::from(*at))) {
         facts.add("Stream", stream.id.to_string());
@@ -227,23 +227,24 @@ fn range_facts(workspace: &Workspace, doc_at: usize, thread_at: usize, at: usize
         facts.add("Category", category);
     }
     if !mark {
-        add_work(&mut facts, doc, thread_at, at as u32);
+        add_work(&mut facts, workspace, doc_at, thread_at, at as u32);
     }
     Some(facts)
 }
 
 /// What a range ran on each GPU of its process, and its forward or backward.
-fn add_work(facts: &mut Facts, doc: &Doc, thread: usize, at: u32) {
+fn add_work(facts: &mut Facts, workspace: &Workspace, doc_at: usize, thread: usize, at: u32) {
+    let Some(doc) = workspace.docs.get(doc_at) else { return };
     let trace = &doc.trace;
     let process = trace.threads.get(thread).map(|t| t.process);
-    let own = trace.ranks.iter().zip(&doc.analysis.ranks).filter(|(rank, _)| Some(rank.process) == process);
-    for (rank, numbers) in own {
+    let all = trace.ranks.iter().zip(&doc.analysis.ranks).enumerate();
+    for (rank, (_, numbers)) in all.filter(|(_, (rank, _))| Some(rank.process) == process) {
         if let Some(range) = numbers.ranges.projection_of(trace, Attribution::Process, thread, at) {
             let text = format!(
                 "{} from first start to last end, {}, {}",
                 format::duration(range.gpu.len_ns()),
                 format::counted(u64::from(range.ops), "operation", "operations"),
-                rank_text(trace, rank),
+                rank_text(workspace, RankId { doc: doc_at, rank }),
             );
             facts.add("On the GPU", text);
         }
@@ -292,7 +293,7 @@ fn idle_facts(workspace: &Workspace, id: RankId, gap: usize) -> Option<Facts> {
     let gap = Gap::of(&doc.trace, rank, numbers, &report);
     let mut facts = Facts { kind: "Idle gap", title: gap.sentence.clone(), ..Facts::default() };
     facts.add_times(report.span, doc);
-    facts.add("Rank", rank_text(&doc.trace, rank));
+    facts.add("Rank", rank_text(workspace, id));
     for (cause, ns) in report.causes.iter() {
         let share = format::percent(share(ns, report.span.len_ns()));
         facts.add(cause.text(), format!("{}  ({share})", format::duration(ns)));
@@ -325,7 +326,7 @@ fn idle_facts(workspace: &Workspace, id: RankId, gap: usize) -> Option<Facts> {
 }
 
 fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
-    let (doc, rank) = workspace.rank(id)?;
+    let (doc, _) = workspace.rank(id)?;
     let step = doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps.get(step)?;
     let mut facts = Facts { kind: "Step", title: step.name.clone(), ..Facts::default() };
     facts.add_times(step.window, doc);
@@ -338,7 +339,7 @@ fn step_facts(workspace: &Workspace, id: RankId, step: usize) -> Option<Facts> {
     if step.empty_before > 0 {
         facts.add("Its window", report::empty_ranges_text(step.empty_before));
     }
-    facts.add("Rank", rank_text(&doc.trace, rank));
+    facts.add("Rank", rank_text(workspace, id));
     if step.range != step.window {
         facts.add("NVTX range", format::duration(step.range.len_ns()));
     }
@@ -361,17 +362,20 @@ fn row_of(doc: usize, table: TableKind, rows: &RowNumbers, at: usize) -> Option<
     Some((doc, RowRef { table, row: rows.get(at)? }))
 }
 
-/// "rank 0, NVIDIA A100-SXM4-40GB".
-pub fn rank_text(trace: &Trace, rank: &Rank) -> String {
-    match rank.gpu.and_then(|gpu| trace.gpus.get(gpu)) {
-        Some(gpu) => format!("{} on {}", rank_label(rank), gpu.name),
-        None => rank_label(rank),
+/// "rank 0 on NVIDIA A100-SXM4-40GB".
+pub fn rank_text(workspace: &Workspace, id: RankId) -> String {
+    let gpu = workspace.rank(id).and_then(|(doc, rank)| doc.trace.gpus.get(rank.gpu?));
+    match gpu {
+        Some(gpu) => format!("{} on {}", rank_label(workspace, id), gpu.name),
+        None => rank_label(workspace, id),
     }
 }
 
 /// "rank 0"; labels that say more than a number stand alone.
-pub fn rank_label(rank: &Rank) -> String {
-    if rank.label.chars().all(|c| c.is_ascii_digit()) { format!("rank {}", rank.label) } else { rank.label.clone() }
+pub fn rank_label(workspace: &Workspace, id: RankId) -> String {
+    let label = workspace.label(id);
+    let number = label.split(' ').next().unwrap_or_default();
+    if number.chars().all(|c| c.is_ascii_digit()) { format!("rank {label}") } else { label.to_owned() }
 }
 
 fn thread_text(trace: &Trace, thread: &Thread) -> String {

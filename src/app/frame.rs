@@ -1,5 +1,6 @@
 //! One frame: what stands where. The window and the pictures draw through the same functions.
 
+use super::chooser::Chooser;
 use super::cx::Cx;
 use super::details::{self, Details};
 use super::menu::PANELS;
@@ -34,6 +35,8 @@ pub struct Caches {
     lane_list: bool,
     /// The list of commands.
     pub commands: CommandList,
+    /// The list of captures.
+    chooser: Chooser,
     /// The search bar's.
     pub search_bar: SearchBar,
     revision: u64,
@@ -102,11 +105,21 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     egui::Panel::top("toolbar").frame(bar).show(ui, |ui| toolbar::show(ui, &cx, out));
     egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, state.is_renewing(), out));
     if state.workspace.docs.is_empty() {
+        // Summaries alone have panels, too.
+        if !state.workspace.job.ranks.is_empty() && cx.settings.side && ui.available_width() >= BESIDE_FROM_PT {
+            let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
+            let panel = egui::Panel::right("side of summaries").frame(padded).default_size(SIDE_PT.1);
+            panel.show(ui, |ui| within(ui, |ui| side(ui, &cx, &mut caches.steps, &mut caches.panels, out)));
+        }
         let frame = Frame::new().fill(cx.palette.background).inner_margin(Margin::same(16));
         CentralPanel::default().frame(frame).show(ui, |ui| {
             if state.jobs.is_busy() {
                 loading::screen(ui, &state.jobs, out);
-            } else {
+            } else if state.is_gathering() {
+                loading::folder_screen(ui, out);
+            } else if !state.captures.entries.is_empty() && state.overlay != Some(Overlay::Chooser) {
+                caches.chooser.show(ui, &cx, &state.captures, out);
+            } else if state.captures.entries.is_empty() {
                 welcome::show(ui, &cx, out);
             }
         });
@@ -118,6 +131,8 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         }
         if state.jobs.is_busy() {
             loading::corner(ui, &state.jobs, out);
+        } else if state.is_gathering() {
+            loading::folder_corner(ui, out);
         }
     }
     overlays::show(ui, state, &mut caches.typed, &mut caches.panels.guide.recipe, out);
@@ -125,6 +140,11 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         caches.commands.show(ui, &cx, out);
     } else {
         caches.commands.close();
+    }
+    if state.overlay == Some(Overlay::Chooser) && state.notices.is_empty() {
+        caches.chooser.show_over(ui, &cx, &state.captures, out);
+    } else if !state.workspace.docs.is_empty() {
+        caches.chooser.close();
     }
     if !state.replaced().is_empty() {
         replaced::show(ui, state.replaced(), out);

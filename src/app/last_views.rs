@@ -3,8 +3,10 @@
 //! A file is known by its fingerprint, wherever it lies.
 
 use super::fingerprint::fingerprint;
+use super::state::given;
 use crate::view::{SavedView, ViewState, Workspace, lanes_of, restore_lanes};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Files remembered; those that were not opened for longest are forgotten first.
 pub const MOST_FILES: usize = 200;
@@ -21,6 +23,9 @@ pub struct LastView {
     /// Lanes that were expanded or collapsed.
     #[serde(default)]
     pub lanes: Vec<String>,
+    /// Labels that the user gave to its ranks, by the rank's place in the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<usize, String>,
 }
 
 /// How the files that were open last were looked at, newest first.
@@ -60,9 +65,14 @@ impl LastViews {
             let view = SavedView { file: None, rank: own_rank, ..SavedView::of(state) };
             let view = view.shifted(first_event_ns(workspace, at).saturating_neg());
             self.0.retain(|known| known.file != file);
-            self.0.insert(0, LastView { file, view, lanes: lanes_of(state, at) });
+            self.0.insert(0, LastView { file, view, lanes: lanes_of(state, at), labels: given(doc) });
         }
         self.0.truncate(MOST_FILES);
+    }
+
+    /// Labels that the user gave to ranks of a file.
+    pub fn labels(&self, file: &str) -> Option<&BTreeMap<usize, String>> {
+        self.0.iter().find(|known| known.file == file).map(|known| &known.labels)
     }
 
     /// Forgets the open files.

@@ -8,6 +8,8 @@ use egui::{Align2, Area, Frame, Id, Order, ProgressBar, RichText, Role, ScrollAr
 
 /// Width of a progress bar in points.
 const BAR_PT: f32 = 420.0;
+/// Files told one by one in the corner.
+const IN_CORNER: usize = 5;
 
 /// Draws the screen shown while nothing is open yet.
 pub fn screen(ui: &mut Ui, jobs: &Jobs, out: &mut Vec<Command>) {
@@ -29,19 +31,54 @@ pub fn screen(ui: &mut Ui, jobs: &Jobs, out: &mut Vec<Command>) {
     });
 }
 
-/// Draws the list in a corner while something else is open.
-pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
+/// What is told while folders are looked into: there is no telling how far that is.
+const FOLDER: &str = "Looking into the folder and reading summaries";
+
+/// Draws the screen shown while folders are looked into and nothing is open yet.
+pub fn folder_screen(ui: &mut Ui, out: &mut Vec<Command>) {
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() / 2.0 - 48.0).max(8.0));
+        ui.heading("Opening");
+        ui.add_space(12.0);
+        ui.label(RichText::new(FOLDER).weak());
+        ui.add_space(12.0);
+        if ui.button("Cancel").clicked() {
+            out.push(Command::CancelLoad);
+        }
+    });
+}
+
+/// Tells in a corner that folders are looked into while something is open.
+pub fn folder_corner(ui: &Ui, out: &mut Vec<Command>) {
+    corner_area(ui, |ui| {
+        ui.label(FOLDER);
+        if ui.button("Cancel").clicked() {
+            out.push(Command::CancelLoad);
+        }
+    });
+}
+
+fn corner_area(ui: &Ui, add: impl FnOnce(&mut Ui)) {
     let area =
         Area::new(Id::unique("loading")).order(Order::Foreground).anchor(Align2::RIGHT_BOTTOM, vec2(-16.0, -40.0));
-    area.show(ui.ctx(), |ui| {
-        Frame::window(ui.style()).show(ui, |ui| {
-            for job in jobs.running() {
-                progress(ui, job, 280.0);
-            }
-            if ui.button("Cancel").clicked() {
-                out.push(Command::CancelLoad);
-            }
-        });
+    area.show(ui.ctx(), |ui| Frame::window(ui.style()).show(ui, add));
+}
+
+/// Draws the list in a corner while something else is open.
+pub fn corner(ui: &Ui, jobs: &Jobs, out: &mut Vec<Command>) {
+    corner_area(ui, |ui| {
+        // Many files are told by how many they are.
+        for job in jobs.running().filter(|job| !job.is_done()).take(IN_CORNER) {
+            progress(ui, job, 280.0);
+        }
+        let more = jobs.running().filter(|job| !job.is_done()).count().saturating_sub(IN_CORNER);
+        if more > 0 {
+            let text = format::counted(more as u64, "more file waits", "more files wait");
+            ui.label(RichText::new(text).weak());
+        }
+        if ui.button("Cancel").clicked() {
+            out.push(Command::CancelLoad);
+        }
     });
 }
 

@@ -52,6 +52,7 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let (files, path) =
         if open { ("Open beside…", "Open beside by path…") } else { ("Open…", "Open by path…") };
     entry(ui, cx, files, Command::OpenDialog, out);
+    entry(ui, cx, "Open folder…", Command::OpenFolderDialog, out);
     entry(ui, cx, path, Command::TypePath, out);
     entry(ui, cx, "Open demo", Command::OpenDemo, out);
     ui.menu_button("Recent files", |ui| recent(ui, cx, out));

@@ -20,7 +20,7 @@ pub fn show(ui: &Ui, state: &AppState, typed: &mut String, recipe: &mut Recipe, 
     }
     match &state.overlay {
         None => {}
-        Some(Overlay::Palette) => {}
+        Some(Overlay::Palette | Overlay::Chooser) => {}
         Some(Overlay::Help) => dialog(ui, "help", 1160.0, out, shortcuts),
         Some(Overlay::About) => dialog(ui, "about", 400.0, out, about),
         Some(Overlay::Recording) => dialog(ui, "recording", 640.0, out, |ui, out| recording(ui, recipe, out)),
@@ -178,6 +178,10 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
         PathQuestion::Open => {
             ("Open by path", "Path of a SQLite export. Several paths are separated by a semicolon.", "Open")
         }
+        PathQuestion::Captures => ("Open folder", "Path of a folder with exports, summaries or both.", "Open"),
+        PathQuestion::RankName(_) => {
+            ("Rename rank", "What this rank is called from now on; empty brings back what the file tells.", "Rename")
+        }
         PathQuestion::Picture => {
             ("Save picture", "Path of the picture to write; its ending decides: .png or .svg.", "Save")
         }
@@ -207,7 +211,7 @@ fn path(ui: &mut Ui, question: &PathQuestion, beside: bool, typed: &mut String, 
     ui.add_space(12.0);
     let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     ui.horizontal(|ui| {
-        let usable = !typed.trim().is_empty();
+        let usable = !typed.trim().is_empty() || matches!(question, PathQuestion::RankName(_));
         let clicked = ui.add_enabled(usable, Button::new(go).selected(true)).clicked();
         if usable && (clicked || entered) {
             out.push(Command::Dismiss);
@@ -227,6 +231,8 @@ fn answer(question: &PathQuestion, typed: &str) -> Command {
         PathQuestion::Open if typed.trim().starts_with(crate::view::SCHEME) => {
             Command::OpenLinkText(typed.trim().to_owned())
         }
+        PathQuestion::Captures => Command::Open(vec![clean(typed)]),
+        PathQuestion::RankName(rank) => Command::RenameRank(*rank, typed.trim().to_owned()),
         PathQuestion::Session => Command::SaveSessionTo(clean(typed)),
         PathQuestion::Open if std::path::Path::new(typed.trim()).exists() => Command::Open(vec![clean(typed)]),
         PathQuestion::Open => {

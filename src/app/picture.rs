@@ -226,7 +226,7 @@ fn header(ui: &mut Ui, cx: &Cx<'_>) {
         let files: Vec<String> = cx.workspace.docs.iter().map(|doc| file_name(&doc.trace.source.path)).collect();
         ui.strong(files.join("  ·  "));
         if let Some(chosen) = cx.chosen() {
-            ui.label(RichText::new(facts::rank_text(&chosen.doc.trace, chosen.rank)).weak());
+            ui.label(RichText::new(facts::rank_text(cx.workspace, chosen.id)).weak());
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let text = status::visible_text(cx.workspace, cx.view);

@@ -24,7 +24,7 @@ pub const fn is_about_a_rank(panel: Panel) -> bool {
 /// Names the chosen rank and its GPU; with several ranks it is a list to choose from. Draws nothing without ranks.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let Some(chosen) = cx.chosen() else { return };
-    let own = device_text(&chosen);
+    let own = device_text(cx, &chosen);
     if cx.workspace.ranks().count() < 2 {
         ui.add(Label::new(RichText::new(own).small().weak()).truncate());
         ui.add_space(4.0);
@@ -34,8 +34,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         let label = ui.label(RichText::new("Rank").weak());
         let list = ComboBox::from_id_salt("rank").selected_text(own).width(ui.available_width()).truncate();
         let shown = list.show_ui(ui, |ui| {
-            for (id, doc, rank) in cx.workspace.ranks() {
-                let text = format!("{}  ·  {}", rank_text(&doc.trace, rank), file_name(&doc.trace.source.path));
+            for (id, doc, _) in cx.workspace.ranks() {
+                let text = format!("{}  ·  {}", rank_text(cx.workspace, id), file_name(&doc.trace.source.path));
                 if ui.selectable_label(id == chosen.id, text).clicked() {
                     out.push(Command::ChooseRank(id));
                 }
@@ -47,6 +47,6 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// The rank with its GPU: its model when the file tells it, and its number.
-fn device_text(chosen: &Chosen<'_>) -> String {
-    format!("{}, device {}", rank_text(&chosen.doc.trace, chosen.rank), chosen.rank.device)
+fn device_text(cx: &Cx<'_>, chosen: &Chosen<'_>) -> String {
+    format!("{}, device {}", rank_text(cx.workspace, chosen.id), chosen.rank.device)
 }

@@ -149,7 +149,7 @@ fn counter(cx: &Cx<'_>) -> String {
 
 fn block_name(cx: &Cx<'_>, block: Block) -> String {
     let name = match block {
-        Block::Rank(id) => cx.workspace.rank(id).map(|(_, rank)| format!("rank {}", rank.label)),
+        Block::Rank(id) => Some(format!("rank {}", cx.workspace.label(id))),
         Block::Process(doc, process) => {
             let process = cx.workspace.docs.get(doc).and_then(|doc| doc.trace.processes.get(process));
             process.map(|process| format!("process {}", process.pid))

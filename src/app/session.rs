@@ -2,9 +2,12 @@
 //!
 //! Paths below the file's own folder are written relative to it, so that a folder can be moved with its session.
 
+use super::facts::rank_text;
+use super::state::given;
 use crate::experiment::Experiment;
+use crate::job::ClockMode;
 use crate::settings::{self, RunSettings, SettingsError};
-use crate::view::{SavedView, ViewState, Workspace, lanes_of};
+use crate::view::{RankId, SavedView, ViewState, Workspace, lanes_of};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -26,6 +29,28 @@ pub struct SessionFile {
     /// Lanes that were expanded or collapsed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<String>,
+    /// What its ranks are called, when the user renamed one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Nanoseconds that it is moved by on the axis.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shift_ns: i64,
+}
+
+/// What several files are as one job.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionJob {
+    /// What puts the files on one axis.
+    pub clock: ClockMode,
+    /// Summaries of files that are not open themselves; their paths are kept as those of files are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summaries: Vec<PathBuf>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// What a session file holds.
@@ -33,6 +58,8 @@ pub struct SessionFile {
 pub struct Session {
     /// Exports in their order.
     pub files: Vec<SessionFile>,
+    /// What they are together.
+    pub job: SessionJob,
     /// What is shown of them.
     pub view: SavedView,
     /// What the user said of the run.
@@ -73,6 +100,8 @@ struct Sections {
     #[serde(default)]
     view: SavedView,
     #[serde(default)]
+    job: SessionJob,
+    #[serde(default)]
     settings: Option<Table>,
     #[serde(default)]
     bookmark: Vec<Table>,
@@ -83,11 +112,18 @@ impl Session {
     pub fn of(workspace: &Workspace, state: &ViewState) -> Self {
         let file = |(at, doc): (usize, &crate::view::Doc)| SessionFile {
             path: absolute(&doc.trace.source.path),
-            ranks: doc.trace.ranks.iter().map(|rank| super::facts::rank_text(&doc.trace, rank)).collect(),
+            ranks: (0..doc.trace.ranks.len()).map(|rank| rank_text(workspace, RankId { doc: at, rank })).collect(),
             lanes: lanes_of(state, at),
+            labels: if given(doc).is_empty() {
+                Vec::new()
+            } else {
+                doc.summary.ranks.iter().map(|rank| rank.label.clone()).collect()
+            },
+            shift_ns: workspace.options.shift_ns.get(at).copied().unwrap_or(0),
         };
         Self {
             files: workspace.docs.iter().enumerate().map(file).collect(),
+            job: SessionJob { clock: workspace.options.clock, summaries: Vec::new() },
             view: SavedView::of(state),
             experiment: workspace.experiment.clone(),
             bookmarks: Vec::new(),
@@ -125,6 +161,10 @@ impl Session {
         let settings = sections.settings.map(|table| RunSettings::parse(&table.to_string(), path)).transpose()?;
         Ok(Self {
             files: sections.file.into_iter().map(file).collect(),
+            job: SessionJob {
+                summaries: sections.job.summaries.iter().map(|path| folder.join(path)).collect(),
+                ..sections.job
+            },
             view: sections.view,
             experiment: settings.map(|settings| Experiment { source: None, ..settings.experiment }),
             bookmarks: sections.bookmark,
@@ -136,12 +176,19 @@ impl Session {
         let mut file = Table::new();
         file.insert("session".to_owned(), Value::Table(Table::from_iter([("version".to_owned(), VERSION.into())])));
         let folder = absolute(folder);
-        let files = self.files.iter().map(|file| {
-            let path = absolute(&file.path);
-            let near = path.strip_prefix(&folder).map_or_else(|_| path.clone(), Path::to_owned);
-            Value::try_from(SessionFile { path: near, ..file.clone() }).ok()
-        });
+        let near = |path: &Path| {
+            let path = absolute(path);
+            path.strip_prefix(&folder).map_or_else(|_| path.clone(), Path::to_owned)
+        };
+        let files =
+            self.files.iter().map(|file| Value::try_from(SessionFile { path: near(&file.path), ..file.clone() }).ok());
         file.insert("file".to_owned(), Value::Array(files.flatten().collect()));
+        let summaries = self.job.summaries.iter().map(|path| near(path)).collect();
+        if self.job != SessionJob::default()
+            && let Ok(job) = Value::try_from(SessionJob { summaries, ..self.job.clone() })
+        {
+            file.insert("job".to_owned(), job);
+        }
         if let Ok(view) = Value::try_from(&self.view) {
             file.insert("view".to_owned(), view);
         }
@@ -199,7 +246,15 @@ mod tests {
         let root = std::fs::canonicalize(folder.path()).unwrap();
         let file = |path: PathBuf| SessionFile { path, lanes: vec!["compute/0".to_owned()], ..SessionFile::default() };
         let session = Session {
-            files: vec![file(root.join("sub/rank0.sqlite")), file("/elsewhere/rank1.sqlite".into())],
+            files: vec![
+                SessionFile {
+                    labels: vec!["the slow one".to_owned()],
+                    shift_ns: -7,
+                    ..file(root.join("sub/rank0.sqlite"))
+                },
+                file("/elsewhere/rank1.sqlite".into()),
+            ],
+            job: SessionJob { clock: ClockMode::StepStart, summaries: vec![root.join("sub/rank2.summary")] },
             view: SavedView {
                 start_ns: Some(5.0),
                 len_ns: Some(100.5),
@@ -262,6 +317,8 @@ mod tests {
                 path: Path::new("/nowhere/at/all").join(name),
                 ranks: vec![name.clone()],
                 lanes: lanes.clone(),
+                labels: lanes.clone(),
+                shift_ns: start as i64,
             });
             let view = SavedView {
                 start_ns: Some(start),

@@ -1,12 +1,13 @@
 //! Links and sessions: what is open and shown, as text, and opened again from it; files that were replaced on disk.
 
 use super::again::Said;
-use super::file_name;
+use super::fingerprint::fingerprint;
 use super::load::What;
 use super::session::{Session, SessionFile, with_ending};
 use super::state::{AppState, Effect, Notice};
 use super::toast::Message;
 use crate::experiment::Experiment;
+use crate::job::{ClockMode, JobOptions};
 use crate::view::{Bookmark, Link, SavedView, lanes_of, restore_lanes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub(super) struct Awaited {
     files: Vec<PathBuf>,
     /// Bookmarks as a session holds them.
     bookmarks: Vec<toml::Table>,
+    /// The clock and each file's shift and labels, as a session holds them.
+    job: Option<(ClockMode, HashMap<PathBuf, SessionFile>)>,
 }
 
 impl AppState {
@@ -55,9 +58,15 @@ impl AppState {
     pub(super) fn open_session(&mut self, path: &Path) {
         match Session::read(path) {
             Ok(session) => {
+                let files: HashMap<PathBuf, SessionFile> =
+                    session.files.iter().map(|file| (super::state::real(&file.path), file.clone())).collect();
                 self.open_anew(session.files, session.view, session.experiment);
                 if let Some(awaited) = &mut self.awaited {
                     awaited.bookmarks = session.bookmarks;
+                    awaited.job = Some((session.job.clock, files));
+                    if !session.job.summaries.is_empty() {
+                        self.look_into(session.job.summaries);
+                    }
                 }
             }
             Err(error) => self.tell("The session was not opened", error.to_string()),
@@ -67,7 +76,8 @@ impl AppState {
     /// Writes a session.
     pub(super) fn save_session(&mut self, path: &Path) {
         let path = with_ending(path.to_owned());
-        let session = Session { bookmarks: self.bookmark_tables(), ..Session::of(&self.workspace, &self.view) };
+        let mut session = Session { bookmarks: self.bookmark_tables(), ..Session::of(&self.workspace, &self.view) };
+        session.job.summaries = self.captures.summary_files();
         match session.write(&path) {
             Ok(()) => self.status = Some(Message::done(format!("Saved {}", path.display()))),
             Err(error) => self.tell("The session was not saved", error.to_string()),
@@ -97,7 +107,7 @@ impl AppState {
             view,
             lanes: files.iter().map(|file| (super::state::real(&file.path), file.lanes.clone())).collect(),
             files: files.iter().map(|file| super::state::real(&file.path)).collect(),
-            bookmarks: Vec::new(),
+            ..Awaited::default()
         });
         self.start(paths.into_iter().map(What::File).collect());
     }
@@ -107,6 +117,9 @@ impl AppState {
         let Some(awaited) = self.awaited.take() else { return false };
         let docs: Vec<PathBuf> =
             self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
+        if let Some((clock, files)) = &awaited.job {
+            self.restore_job(*clock, files, &docs);
+        }
         for (at, path) in docs.iter().enumerate() {
             if let Some(lanes) = awaited.lanes.get(path) {
                 restore_lanes(&mut self.view, at, lanes);
@@ -118,6 +131,20 @@ impl AppState {
         let file = wanted.and_then(|path| docs.iter().position(|known| known == path)).or(awaited.view.file);
         SavedView { file, ..awaited.view }.restore(&mut self.view, &self.workspace);
         true
+    }
+
+    /// Brings back the clock, and what each file is moved by and calls its ranks.
+    fn restore_job(&mut self, clock: ClockMode, files: &HashMap<PathBuf, SessionFile>, docs: &[PathBuf]) {
+        let shift_ns = docs.iter().map(|path| files.get(path).map_or(0, |file| file.shift_ns)).collect();
+        for (doc, file) in self.workspace.docs.iter().zip(docs.iter().map(|path| files.get(path))) {
+            let Some(file) = file.filter(|file| !file.labels.is_empty()) else { continue };
+            let labels = doc.trace.ranks.iter().zip(&file.labels).enumerate();
+            let given = labels.filter(|(_, (rank, label))| rank.label != **label);
+            self.labels.set(fingerprint(&doc.trace), given.map(|(at, (_, label))| (at, label.clone())).collect());
+        }
+        self.relabel();
+        self.workspace.set_clock(JobOptions { clock, shift_ns });
+        self.revision += 1;
     }
 
     /// The bookmarks of what is open, each with the place of its file in the session.
@@ -155,7 +182,7 @@ impl AppState {
         let docs: Vec<PathBuf> =
             self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
         let lanes = docs.iter().enumerate().map(|(at, path)| (path.clone(), lanes_of(&self.view, at))).collect();
-        self.awaited = Some(Awaited { view: SavedView::of(&self.view), lanes, files: docs, bookmarks: Vec::new() });
+        self.awaited = Some(Awaited { view: SavedView::of(&self.view), lanes, files: docs, ..Awaited::default() });
         self.reloading.extend(replaced.iter().cloned());
         self.start(replaced.into_iter().map(What::File).collect());
     }
@@ -178,41 +205,4 @@ impl AppState {
     pub(super) fn tell(&mut self, title: &str, message: String) {
         self.notices.push_back(Notice { title: title.to_owned(), message, convert: None });
     }
-
-    /// The exports that paths lead to: a folder stands for the exports in it.
-    pub(super) fn exports_of(&mut self, paths: Vec<PathBuf>) -> Vec<PathBuf> {
-        let mut exports = Vec::new();
-        for path in paths {
-            if !path.is_dir() {
-                exports.push(path);
-                continue;
-            }
-            let found = exports_in(&path);
-            if found.is_empty() {
-                let message = format!(
-                    "{} holds no file that ends in .sqlite, .sqlite3 or .db. Folders inside it are not searched.",
-                    path.display()
-                );
-                self.tell(&format!("No export in {}", file_name(&path)), message);
-            }
-            exports.extend(found);
-        }
-        exports
-    }
-}
-
-/// Exports that lie in a folder itself, by name; captures when there is no export.
-fn exports_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
-    let ending = |path: &Path, endings: &[&str]| {
-        path.extension().is_some_and(|own| endings.iter().any(|ending| own.eq_ignore_ascii_case(ending)))
-    };
-    let mut exports: Vec<PathBuf> =
-        files.iter().filter(|path| ending(path, &["sqlite", "sqlite3", "db"])).cloned().collect();
-    if exports.is_empty() {
-        exports = files.into_iter().filter(|path| ending(path, &["nsys-rep", "qdrep"])).collect();
-    }
-    exports.sort();
-    exports
 }

@@ -127,7 +127,10 @@ impl Window {
     /// True while other threads work on what is to be shown.
     pub(super) fn is_waiting(&self) -> bool {
         let AppState { jobs, view, .. } = &self.state;
-        jobs.is_busy() || self.state.is_renewing() || view.search_request().is_some() && view.hits().is_none()
+        jobs.is_busy()
+            || self.state.is_gathering()
+            || self.state.is_renewing()
+            || view.search_request().is_some() && view.hits().is_none()
     }
 
     /// Writes down what is to be remembered, as it is done from time to time and at the end.
@@ -153,6 +156,7 @@ impl Window {
         match self.state.apply(command) {
             None => {}
             Some(Effect::AskForFiles) => self.dialogs.ask(PathQuestion::Open, beside),
+            Some(Effect::AskForCaptures) => self.dialogs.ask(PathQuestion::Captures, beside),
             Some(Effect::AskForPicture) => self.dialogs.ask(PathQuestion::Picture, beside),
             Some(Effect::AskForFolder(report)) => self.dialogs.ask(PathQuestion::Folder(report), beside),
             Some(Effect::AskForSettings) => self.dialogs.ask(PathQuestion::Settings, beside),
@@ -213,7 +217,7 @@ impl Window {
         if self.remembered.elapsed() >= REMEMBER_EVERY {
             self.remember();
         }
-        if self.state.jobs.is_busy() {
+        if self.state.jobs.is_busy() || self.state.is_gathering() {
             ctx.request_repaint_after(PROGRESS_EVERY);
         }
     }
@@ -231,7 +235,8 @@ impl Window {
 
     fn keys(&self, ctx: &Context, commands: &mut Vec<Command>) {
         let covered = self.state.overlay.is_some() || !self.state.notices.is_empty();
-        let loading = self.state.workspace.docs.is_empty() && self.state.jobs.is_busy();
+        let busy = self.state.jobs.is_busy() || self.state.is_gathering();
+        let loading = self.state.workspace.docs.is_empty() && busy;
         for command in keys::pressed(ctx, &self.state.view, &self.state.workspace) {
             match command {
                 // Escape closes what lies on top before it clears the selection.

@@ -16,7 +16,8 @@ pub struct Args {
     /// What to do instead of opening the window.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Exports to open; none opens the built-in demo.
+    /// Exports, summaries (.summary), or folders of them; of a folder with many exports the window asks which. None
+    /// opens the built-in demo.
     pub exports: Vec<PathBuf>,
     /// How the exports are read.
     #[command(flatten)]
@@ -161,9 +162,10 @@ pub struct ReportArgs {
 }
 
 /// What puts the ranks of several files on one clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ClockName {
     /// Collectives where ranks share them, else step starts, else wall clocks.
+    #[default]
     Auto,
     /// Ends of matched collectives.
     Collectives,
@@ -176,7 +178,7 @@ pub enum ClockName {
 }
 
 /// Ranks to compare.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Compare {
     /// Exports (.sqlite), summaries (.summary), or folders of them. Two ranks are also compared as two runs.
     pub files: Vec<PathBuf>,

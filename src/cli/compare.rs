@@ -3,17 +3,14 @@
 use super::args::{ClockName, Compare, Reading};
 use super::load::{check_twice, load};
 use super::run::{CliError, file_of, print};
-use crate::job::{ClockMode, ExportSummary, Job, JobOptions, file};
+use crate::job::file::{self, ReadError};
+use crate::job::{ClockMode, ExportSummary, Job, JobOptions, folder};
 use crate::report::{Form, check_target, compare as written};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Files of one folder at most; more are summarized first.
 const MOST_FILES: usize = 4096;
-/// Bytes that tell what a file is.
-const HEAD: usize = 16;
-/// What SQLite files begin with.
-const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The `compare` command.
 pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
@@ -72,7 +69,7 @@ pub(super) fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
             all.push(path.clone());
             continue;
         }
-        let found = file::captures_in(path).map_err(|error| CliError::Read(path.clone(), error))?;
+        let found = folder::captures_in(path).map_err(|error| CliError::Read(path.clone(), error))?;
         if found.is_empty() {
             return Err(CliError::Usage(format!(
                 "{} holds no .sqlite and no .summary file: name a folder with exports or summaries",
@@ -87,35 +84,23 @@ pub(super) fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     Ok(all)
 }
 
-/// What every file tells. Exports are read one after the other, and only their summaries stay in memory.
+/// What every file tells. Summaries are read several at once, exports one after the other, of which only the summary
+/// stays in memory.
 fn summaries(files: &[PathBuf], reading: &Reading) -> Result<Vec<Arc<ExportSummary>>, CliError> {
     let mut all = Vec::with_capacity(files.len());
-    for path in files {
-        let summary = match read_summary(path)? {
-            Some(summary) => summary,
-            None => load(std::slice::from_ref(path), reading)?
+    for (path, read) in files.iter().zip(file::read_files(files)) {
+        let summary = match read {
+            Ok(Some(summary)) => summary,
+            Ok(None) => load(std::slice::from_ref(path), reading)?
                 .first()
                 .map(|loaded| ExportSummary::of(&loaded.trace, &loaded.analysis))
                 .unwrap_or_default(),
+            Err(ReadError::Io(error)) => return Err(CliError::Read(path.clone(), error)),
+            Err(ReadError::File(error)) => return Err(CliError::Summary(path.clone(), error)),
         };
         all.push(Arc::new(summary));
     }
     Ok(all)
-}
-
-/// The summary in a file; `None` when the file is something that the loader should look at.
-pub(super) fn read_summary(path: &Path) -> Result<Option<ExportSummary>, CliError> {
-    use std::io::Read as _;
-    let named_so = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(file::ENDING));
-    let Ok(mut opened) = std::fs::File::open(path) else { return Ok(None) };
-    let mut head = Vec::new();
-    let read = |error| CliError::Read(path.to_owned(), error);
-    opened.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(read)?;
-    if head.starts_with(SQLITE) || (!named_so && !file::may_be(&head)) {
-        return Ok(None);
-    }
-    opened.read_to_end(&mut head).map_err(read)?;
-    file::read(&head).map(Some).map_err(|error| CliError::Summary(path.to_owned(), error))
 }
 
 /// Nanoseconds to move each file by.

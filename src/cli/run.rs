@@ -1,9 +1,10 @@
 //! What the command line does.
 
-use super::args::{Args, Command, Files, Open, Reading};
+use super::args::{Args, Command, Compare as CompareArgs, Files, Open, Reading};
 use super::load::{Loaded, load};
 use super::{bench, capture_help, compare, demo, report as report_command, stats, summarize};
 use crate::analysis::RulesError;
+use crate::job::file;
 use crate::nsys::{ConvertError, LoadError};
 use crate::report::{self, Capture, Report, SaveError};
 use crate::settings::SettingsError;
@@ -192,11 +193,17 @@ fn window(exports: &[PathBuf], _link: Option<String>, reading: &Reading) -> Resu
     without_display(exports, reading)
 }
 
-/// The report, and a picture beside where the command was given.
+/// Exports that a report without a display is about; more are compared, which holds one in memory at a time.
+const MOST_REPORTED: usize = 8;
+
+/// The report, and a picture beside where the command was given; of summaries and many exports the comparison.
 fn without_display(exports: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
     let demo = if exports.is_empty() { Some(Demo::write()?) } else { None };
-    let exports = demo.as_ref().map_or(exports, |demo| &demo.exports);
-    let loaded = load(exports, reading)?;
+    let exports = compare::expanded(demo.as_ref().map_or(exports, |demo| &demo.exports))?;
+    if exports.len() > MOST_REPORTED || exports.iter().any(|path| file::is_named(path)) {
+        return compare::compare(&CompareArgs { files: exports, reading: reading.clone(), ..CompareArgs::default() });
+    }
+    let loaded = load(&exports, reading)?;
     let mut text = report::report_text(&captures(&loaded));
     text.push_str(&picture_note(&loaded)?);
     print(&text)

@@ -13,7 +13,7 @@ use super::{ExportSummary, Group, JobOptions, JobRank, RankSummary};
 use crate::analysis::median_of;
 use crate::units::Span;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const FIT_POINTS: usize = 300;
 const WRONG_WALL_NS: i64 = 1_000_000;
 
 /// What the user wants the exports to be put on one clock by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockMode {
     /// The best there is: collectives, else step starts, else wall clocks.

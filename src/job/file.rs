@@ -7,8 +7,8 @@ use super::ExportSummary;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,10 @@ pub const ENDING: &str = "summary";
 const MOST_BYTES: u64 = 256 << 20;
 /// What gzip files begin with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// What SQLite files begin with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// Bytes that tell what a file is.
+const HEAD: usize = SQLITE.len();
 
 /// Why a summary could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -87,58 +91,44 @@ pub fn read(bytes: &[u8]) -> Result<ExportSummary, FileError> {
     Ok(file.export)
 }
 
-/// The exports and summaries in a folder, in the order of the numbers in their names. Of an export and a summary of one
-/// name only the summary counts, unless the export is newer.
+/// Why a summary file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system refused.
+    #[error("cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It is no sound summary.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// True when `path` is named like a summary.
+pub fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+}
+
+/// The summary in a file; `None` when the file is something that a loader of exports should look at.
 ///
 /// # Errors
-/// When the folder cannot be read.
-pub fn captures_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found: BTreeMap<Vec<Piece>, PathBuf> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let ending = path.extension().unwrap_or_default();
-        let is = |name: &str| ending.eq_ignore_ascii_case(name);
-        if !path.is_file() || !(is("sqlite") || is(ENDING)) {
-            continue;
-        }
-        let key = pieces(&path.file_stem().unwrap_or_default().to_string_lossy());
-        match found.get(&key) {
-            Some(other) if !is_better(&path, other) => {}
-            _ => drop(found.insert(key, path)),
-        }
+/// When a file that is named or packed like a summary cannot be read or is none.
+pub fn read_file(path: &Path) -> Result<Option<ExportSummary>, ReadError> {
+    let mut opened = match std::fs::File::open(path) {
+        Ok(opened) => opened,
+        Err(error) if is_named(path) => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    let mut bytes = Vec::new();
+    std::io::Read::by_ref(&mut opened).take(HEAD as u64).read_to_end(&mut bytes)?;
+    if bytes.starts_with(SQLITE) || (!is_named(path) && !may_be(&bytes)) {
+        return Ok(None);
     }
-    Ok(found.into_values().collect())
+    opened.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(Some(read(&bytes)?))
 }
 
-/// True when `path` is a summary that is at least as new as the export `other`, or an export newer than the summary.
-fn is_better(path: &Path, other: &Path) -> bool {
-    let changed = |path: &Path| path.metadata().and_then(|facts| facts.modified()).ok();
-    let is_summary = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
-    if is_summary { changed(path) >= changed(other) } else { changed(path) > changed(other) }
-}
-
-/// A piece of a name: digits count as a number, so that rank10 comes after rank9.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Piece {
-    Number(u64, String),
-    Text(String),
-}
-
-fn pieces(name: &str) -> Vec<Piece> {
-    let mut all = Vec::new();
-    let mut rest = name;
-    while let Some(first) = rest.chars().next() {
-        let digits = first.is_ascii_digit();
-        let end = rest.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(end);
-        let text = piece.to_owned();
-        all.push(match piece.parse() {
-            Ok(number) if digits => Piece::Number(number, text),
-            _ => Piece::Text(text),
-        });
-        rest = after;
-    }
-    all
+/// As [`read_file`] for each of `paths`, several at once; the answers come in their order.
+pub fn read_files(paths: &[PathBuf]) -> Vec<Result<Option<ExportSummary>, ReadError>> {
+    paths.par_iter().map(|path| read_file(path)).collect()
 }
 
 #[cfg(test)]
@@ -172,18 +162,5 @@ mod tests {
         // Keys of a later minor change are left out.
         let more = r#"{"stepscope_summary": 1, "export": {"host": "a", "new": 1}}"#;
         assert_eq!(read(&packed(more)).unwrap().host.as_deref(), Some("a"));
-    }
-
-    #[test]
-    fn a_folder_is_read_in_the_order_of_numbers() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["rank10.sqlite", "rank9.sqlite", "rank9.summary", "notes.txt", "rank2.summary", "rank2.sqlite-wal"]
-        {
-            std::fs::write(folder.path().join(name), name).unwrap();
-        }
-        let found = captures_in(folder.path()).unwrap();
-        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-        assert_eq!((names[0], names[2], names.len()), ("rank2.summary", "rank10.sqlite", 3));
-        assert!(names[1].starts_with("rank9."));
     }
 }

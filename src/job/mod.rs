@@ -16,6 +16,7 @@ mod cost;
 mod diff;
 mod exposed;
 pub mod file;
+pub mod folder;
 mod heat;
 mod longest;
 mod matching;

@@ -219,7 +219,7 @@ fn label_rank(load: &mut Load<'_>) {
 }
 
 /// The number in `rank3`, `rank_3`, `rank-3`, or in `.3.` when it is no part of a version such as `2023.4`.
-fn rank_in_name(path: &Path) -> Option<String> {
+pub fn rank_in_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let number_at = |at: usize| -> Option<&str> {
         let tail = name.get(at..)?;

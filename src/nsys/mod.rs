@@ -53,4 +53,5 @@ pub use check::is_report;
 pub use convert::{ConvertError, convert};
 pub use error::LoadError;
 pub use load::{LoadOptions, MAX_READERS, open, peek, sum_sql};
+pub use meta::rank_in_name;
 pub use progress::Progress;

@@ -92,8 +92,7 @@ impl Names<'_> {
 /// What tells the ranks of pinned lanes apart, after the lane's name.
 fn rank_of_pinned(frame: &Frame<'_>, lane: &Lane) -> String {
     let rank = lane.rank.filter(|_| lane.pinned && frame.workspace.ranks().nth(1).is_some());
-    rank.and_then(|rank| frame.workspace.rank(rank))
-        .map_or_else(String::new, |(_, rank)| format!(", rank {}", label::safe(&rank.label)))
+    rank.map_or_else(String::new, |rank| format!(", rank {}", label::safe(frame.workspace.label(rank))))
 }
 
 /// Colour that tells ranks apart, in the order of the workspace.
@@ -215,7 +214,7 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
     let Some(trace) = workspace.docs.get(lane.key.doc()).map(|doc| &*doc.trace) else { return Default::default() };
     let plain = |name: &str| (name.to_owned(), String::new());
     match lane.key {
-        LaneKey::Rank(rank) => rank_name(trace, rank),
+        LaneKey::Rank(rank) => rank_name(workspace, trace, rank),
         LaneKey::Process(_, process) => (process_name(trace, process), label::safe(&file_name(trace))),
         LaneKey::Compute(_) => plain("Compute"),
         LaneKey::Communication(_) => plain("Communication"),
@@ -240,10 +239,10 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
     }
 }
 
-fn rank_name(trace: &Trace, id: RankId) -> (String, String) {
+fn rank_name(workspace: &Workspace, trace: &Trace, id: RankId) -> (String, String) {
     let Some(rank) = trace.ranks.get(id.rank) else { return <_>::default() };
     let gpu = rank.gpu.and_then(|gpu| trace.gpus.get(gpu)).map_or("GPU", |gpu| gpu.name.as_str());
-    let name = format!("Rank {}   {}", rank.label, gpu.trim_start_matches("NVIDIA "));
+    let name = format!("Rank {}   {}", workspace.label(id), gpu.trim_start_matches("NVIDIA "));
     let place = [trace.source.host.clone(), Some(format!("device {}", rank.device)), Some(file_name(trace))];
     (label::safe(&name), label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")))
 }

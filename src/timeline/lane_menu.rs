@@ -4,7 +4,7 @@ use super::arrange::Neighbours;
 use super::draw::Frame;
 use super::gutter::lane_name;
 use super::layout::{Lane, Layout};
-use crate::view::{Command, LaneCommand};
+use crate::view::{Command, LaneCommand, LaneKey};
 use egui::{Button, RichText, Ui};
 
 /// Width of the menu in points.
@@ -26,6 +26,9 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, lane: &Lane, out: &
     let lane_entry = |command: LaneCommand| Command::Lane(command);
     if let Some(open) = lane.expanded {
         entry(ui, true, if open { "Collapse" } else { "Expand" }, Command::ToggleLane(lane.key));
+    }
+    if let LaneKey::Rank(rank) = lane.key {
+        entry(ui, true, "Rename…", Command::AskRankName(rank));
     }
     let pinned = arrangement.pinned.contains(&lane.key);
     if lane.key.can_be_pinned() {

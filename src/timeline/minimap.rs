@@ -106,7 +106,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     for mark in &state.bookmarks {
         super::flags::flag(&painter, palette, pos2(map.x_of(mark.at_ns(workspace) as f64), rect.top() + 13.0));
     }
-    paint_name(&painter, palette, rect, gutter_pt, (doc, id), steps);
+    paint_name(&painter, palette, rect, gutter_pt, workspace.label(id), steps);
     painter.hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, palette.grid));
     let on_flag = response.interact_pointer_pos().filter(|at| at.y <= rect.top() + 13.0).and_then(|at| {
         let is_on = |x: f32| super::flags::is_on(x, at.x);
@@ -239,17 +239,9 @@ fn paint_box(painter: &Painter, palette: &Palette, map: Map, view: Viewport, str
     painter.rect_stroke(frame, 2.0, Stroke::new(1.5, color), StrokeKind::Inside);
 }
 
-fn paint_name(
-    painter: &Painter,
-    palette: &Palette,
-    rect: Rect,
-    gutter_pt: f32,
-    (doc, id): (&Doc, RankId),
-    steps: Option<&Steps>,
-) {
+fn paint_name(painter: &Painter, palette: &Palette, rect: Rect, gutter_pt: f32, label: &str, steps: Option<&Steps>) {
     let clip = Rect::from_min_size(rect.min, vec2(gutter_pt - 8.0, rect.height()));
     let painter = painter.with_clip_rect(clip.intersect(painter.clip_rect()));
-    let label = doc.trace.ranks.get(id.rank).map_or_else(String::new, |rank| rank.label.clone());
     let at = pos2(rect.left() + 24.0, rect.center().y);
     let text = match steps {
         Some(steps) => {

@@ -208,6 +208,8 @@ pub struct SyncTable {
 pub struct Rank {
     /// Label: the rank number recorded in the capture, else the one in the file name, else the order.
     pub label: String,
+    /// True when the file or its name tells the label, false when it is the rank's order.
+    pub told: bool,
     /// Index into [`super::Trace::processes`].
     pub process: usize,
     /// CUDA device ordinal within the process.

@@ -128,6 +128,13 @@ impl ViewState {
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture
+            | Command::OpenFolderDialog
+            | Command::ToggleChooser
+            | Command::Choose(_)
+            | Command::OpenChosen
+            | Command::OpenRank(_)
+            | Command::AskRankName(_)
+            | Command::RenameRank(..)
             | Command::CopyLink
             | Command::OpenLink
             | Command::OpenLinkText(_)

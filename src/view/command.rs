@@ -8,6 +8,23 @@ use crate::job::ClockMode;
 use crate::units::Span;
 use std::path::PathBuf;
 
+/// A change to what is chosen of the captures that could be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choose {
+    /// Chooses one, by its place in the list as it was found, or no longer.
+    Toggle(usize),
+    /// Shows only those that contain this text.
+    Filter(String),
+    /// All that are shown.
+    All,
+    /// None of those that are shown.
+    None,
+    /// The first of each node, of those that are shown.
+    FirstOfEachNode,
+    /// The first and every so many after it, of those that are shown.
+    EveryNth(usize),
+}
+
 /// A change to the view or to what is open.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -123,6 +140,20 @@ pub enum Command {
     Open(Vec<PathBuf>),
     /// Shows the file dialog.
     OpenDialog,
+    /// Shows the dialog for a folder of captures.
+    OpenFolderDialog,
+    /// Shows or hides the list of captures that could be opened.
+    ToggleChooser,
+    /// Changes what is chosen in that list.
+    Choose(Choose),
+    /// Opens what is chosen in that list.
+    OpenChosen,
+    /// Opens the export of a rank of the job (an index into its ranks), or goes to it when it is open.
+    OpenRank(usize),
+    /// Asks for another label for a rank.
+    AskRankName(RankId),
+    /// Gives a rank another label; an empty one brings back that of its file.
+    RenameRank(RankId, String),
     /// Opens the built-in demo.
     OpenDemo,
     /// Stops loading.

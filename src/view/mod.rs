@@ -26,7 +26,7 @@ mod workspace;
 pub use axis::{Axis, Zero};
 pub use bookmark::Bookmark;
 pub use coloring::Coloring;
-pub use command::Command;
+pub use command::{Choose, Command};
 pub use counterpart::Counterpart;
 pub use history::{History, Move};
 pub use lanes::{Arrangement, LANE_SCALE, LaneAsk, LaneCommand};

@@ -97,7 +97,10 @@ impl Workspace {
             Doc { trace, analysis, summary, map: ClockMap::default() }
         };
         let docs: Vec<Doc> = docs.into_iter().map(of).collect();
-        let exports = docs.iter().map(|doc| Arc::clone(&doc.summary)).chain(summaries).collect();
+        // What is open tells more than its summary.
+        let is_open = |summary: &Arc<ExportSummary>| docs.iter().any(|doc| doc.summary.is_of_same_run(summary));
+        let closed: Vec<Arc<ExportSummary>> = summaries.into_iter().filter(|summary| !is_open(summary)).collect();
+        let exports = docs.iter().map(|doc| Arc::clone(&doc.summary)).chain(closed).collect();
         let job = Arc::new(Job::of(exports, &options));
         let mut workspace = Self { docs, job, options, ..Self::default() };
         workspace.place();
@@ -105,6 +108,35 @@ impl Workspace {
         workspace.in_file.clone_from(&experiment);
         workspace.describe(experiment);
         workspace
+    }
+
+    /// Gives ranks of the documents the labels that `given` tells, and the others those of their files.
+    pub fn relabel(&mut self, given: impl Fn(&Doc, usize) -> Option<String>) {
+        let mut changed = false;
+        for doc in &mut self.docs {
+            let own = doc.trace.ranks.iter().enumerate();
+            let labels: Vec<String> =
+                own.map(|(at, rank)| given(doc, at).unwrap_or_else(|| rank.label.clone())).collect();
+            if !labels.iter().eq(doc.summary.ranks.iter().map(|rank| &rank.label)) {
+                let summary = Arc::make_mut(&mut doc.summary);
+                for (rank, label) in summary.ranks.iter_mut().zip(labels) {
+                    rank.label = label;
+                }
+                changed = true;
+            }
+        }
+        if changed {
+            let closed = self.job.exports.iter().skip(self.docs.len());
+            let exports = self.docs.iter().map(|doc| &doc.summary).chain(closed).cloned().collect();
+            self.job = Arc::new(Job::of(exports, &self.options));
+            self.place();
+        }
+    }
+
+    /// What a rank is called: its label, with the file's name where several files have ranks of one label.
+    pub fn label(&self, id: RankId) -> &str {
+        let of_job = self.job_rank(id).and_then(|at| self.job.ranks.get(at)).map(|rank| rank.label.as_str());
+        of_job.or_else(|| Some(self.rank(id)?.1.label.as_str())).unwrap_or_default()
     }
 
     /// Puts the documents on another clock.

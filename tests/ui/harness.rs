@@ -33,7 +33,7 @@ impl TestRenderer for Cpu {
     }
 }
 
-/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `hang`
+/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `same1` is rank 1 in a file of another name, `hang`
 /// waits until it is cancelled or released, `panic` panics.
 #[derive(Default)]
 pub struct Fake {
@@ -73,6 +73,7 @@ impl Fake {
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
+            "same1" => Ok(vec![job::opened_as(1, 12, "same1.sqlite")]),
             rank => {
                 Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])
             }

@@ -156,3 +156,11 @@ pub fn opened(rank: usize, steps: i64) -> Opened {
     let analysis = analyze(&trace, &Params::default());
     (Arc::new(trace), Arc::new(analysis))
 }
+
+/// As [`opened`], from a file of another name.
+pub fn opened_as(rank: usize, steps: i64, file: &str) -> Opened {
+    let mut trace = trace(rank, steps);
+    trace.source.path = file.into();
+    let analysis = analyze(&trace, &Params::default());
+    (Arc::new(trace), Arc::new(analysis))
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod bookmarks;
+mod chooser;
 mod drawings;
 mod findings;
 mod gaps;

@@ -150,6 +150,11 @@ impl Grid<'_> {
                     .min_scrolled_height(height_pt)
                     .max_scroll_height(height_pt)
             };
+            if std::mem::take(&mut sheet.follow_cursor)
+                && let Some(row) = sheet.cursor.and_then(|cursor| cursor.checked_sub(first))
+            {
+                table = table.scroll_to_row(row, None);
+            }
             table = table.column(Place::remainder().at_least(name_pt).clip(true));
             for column in columns {
                 table = table.column(Place::exact(column.width_pt).clip(true));
@@ -176,7 +181,7 @@ impl Grid<'_> {
                 body.rows(ROW_PT, count, |mut line| {
                     let Some(at) = sheet.order().get(first + line.index()).map(|at| *at as usize) else { return };
                     let row = rows.row(at);
-                    line.set_selected(row.selected);
+                    line.set_selected(row.selected || sheet.cursor == Some(first + line.index()));
                     line.col(|ui| name_cell(ui, &row, rows.head(at).is_some()));
                     for cell in row.cells.iter().take(columns.len()) {
                         line.col(|ui| {
@@ -185,7 +190,10 @@ impl Grid<'_> {
                     }
                     let response = line.response();
                     if !row.action.is_empty() {
-                        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &row.action));
+                        response.widget_info(|| match row.tick {
+                            Some(on) => WidgetInfo::selected(Role::CheckBox, true, on, &row.action),
+                            None => WidgetInfo::labeled(Role::Button, true, &row.action),
+                        });
                         if response.clicked() {
                             clicked = Some(at);
                         }
@@ -291,6 +299,9 @@ fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
         if indented {
             ui.add_space(10.0);
         }
+        if let Some(on) = row.tick {
+            tick(ui, on);
+        }
         if let Some(color) = row.swatch {
             let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
             ui.painter().rect_filled(rect, 2.0, color);
@@ -300,6 +311,19 @@ fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
             if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting, row.shared) };
         ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
     });
+}
+
+/// The box before a row that can be chosen.
+fn tick(ui: &mut Ui, on: bool) {
+    let (rect, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
+    let visuals = ui.visuals();
+    let fill = if on { visuals.selection.bg_fill } else { visuals.extreme_bg_color };
+    ui.painter().rect(rect, 2.0, fill, visuals.widgets.inactive.fg_stroke, egui::StrokeKind::Inside);
+    if on {
+        let at = |x: f32, y: f32| rect.min + vec2(x, y);
+        let stroke = egui::Stroke::new(1.5, visuals.selection.stroke.color);
+        ui.painter().line(vec![at(3.0, 6.5), at(5.0, 8.5), at(9.0, 3.5)], stroke);
+    }
 }
 
 /// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.

@@ -8,7 +8,7 @@ use crate::app::cx::Cx;
 use crate::format;
 use crate::timeline::thread_name;
 use crate::view::search::{Group, Hits, Place, Query, Scope};
-use crate::view::{Command, OpLane, Workspace};
+use crate::view::{Command, OpLane, RankId, Workspace};
 use egui::{Align, Button, Label, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 use egui_extras::{Column as Width, TableBuilder};
 use std::sync::Arc;
@@ -187,7 +187,7 @@ fn lane_row(workspace: &Workspace, group: &Group, chosen: Option<Place>) -> Row 
 fn place_name(workspace: &Workspace, place: Place) -> String {
     let Some(doc) = workspace.docs.get(place.doc()) else { return String::new() };
     let trace = &doc.trace;
-    let of_rank = |rank: usize| trace.ranks.get(rank).map_or_else(String::new, |rank| format!("Rank {}", rank.label));
+    let of_rank = |rank: usize| format!("Rank {}", workspace.label(RankId { doc: place.doc(), rank }));
     // The host side of a process stands in the block of its first rank.
     let of_thread = |thread: usize, what: &str| {
         let process = trace.threads.get(thread).map(|thread| thread.process);

@@ -99,7 +99,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut SelectionCache, out: &mut Vec<
     buttons(ui, cx, &chosen, (&title, &tables, sums.as_ref().is_some_and(|(fresh, _)| *fresh)), out);
     ranks(ui, cx, &chosen, span, out);
     ui.add_space(8.0);
-    ui.strong(rank_text(&chosen.doc.trace, chosen.rank));
+    ui.strong(rank_text(cx.workspace, chosen.id));
     ui.label(RichText::new(busy_text(&parts)).small());
     for table in &tables {
         ui.add_space(10.0);
@@ -161,12 +161,12 @@ fn buttons(
 fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTable]) -> (String, usize) {
     let line = |name: String, parts: &SpanParts| format!("{name}: {}", busy_text(parts));
     let own = chosen.numbers.span_parts(chosen.selected(cx.view).unwrap_or_default());
-    let mut ranks = vec![(line(rank_text(&chosen.doc.trace, chosen.rank), &own), tables.to_vec())];
-    for (id, doc, rank) in cx.workspace.ranks().filter(|(id, ..)| *id != chosen.id) {
+    let mut ranks = vec![(line(rank_text(cx.workspace, chosen.id), &own), tables.to_vec())];
+    for (id, doc, _) in cx.workspace.ranks().filter(|(id, ..)| *id != chosen.id) {
         let span = doc.own_span(cx.view.selected_span.unwrap_or_default());
         if let Some(numbers) = doc.analysis.ranks.get(id.rank) {
             let parts = numbers.span_parts(span);
-            ranks.push((line(rank_text(&doc.trace, rank), &parts), selection_parts(&parts)));
+            ranks.push((line(rank_text(cx.workspace, id), &parts), selection_parts(&parts)));
         }
     }
     let rows = ranks.iter().flat_map(|(_, tables)| tables).map(|table| table.rows.len()).sum();
@@ -176,17 +176,17 @@ fn as_text(cx: &Cx<'_>, chosen: &Chosen<'_>, title: &str, tables: &[SelectionTab
 /// A bar for each rank; a click on its name chooses it.
 fn ranks(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, span: Span, out: &mut Vec<Command>) {
     ui.add_space(8.0);
-    for (id, doc, rank) in cx.workspace.ranks() {
+    for (id, doc, _) in cx.workspace.ranks() {
         let Some(numbers) = doc.analysis.ranks.get(id.rank) else { continue };
         let parts = numbers.span_parts(doc.own_span(span));
         ui.horizontal(|ui| {
-            let name = crate::app::facts::rank_label(rank);
+            let name = crate::app::facts::rank_label(cx.workspace, id);
             let name = RichText::new(crate::format::one_line(&name, 16)).small();
             let response = ui.add_sized([76.0, 20.0], egui::Button::selectable(id == chosen.id, name));
             if response.on_hover_text(busy_text(&parts)).clicked() {
                 out.push(Command::ChooseRank(id));
             }
-            bar(ui, cx.palette, &rank_text(&doc.trace, rank), &parts.parts);
+            bar(ui, cx.palette, &rank_text(cx.workspace, id), &parts.parts);
         });
     }
 }

@@ -85,6 +85,8 @@ pub struct Row {
     pub swatch: Option<egui::Color32>,
     /// Stands for what the timeline has selected.
     pub selected: bool,
+    /// Whether it is ticked, in tables to choose from.
+    pub tick: Option<bool>,
 }
 
 /// The rows of a table, made one by one as they are needed.
@@ -217,6 +219,10 @@ pub struct Sheet {
     made: Option<Made>,
     /// The page that is shown of a long list.
     pub page: usize,
+    /// Row of the order that keys act on, in tables to choose from.
+    pub cursor: Option<usize>,
+    /// That row has to be brought into sight.
+    pub follow_cursor: bool,
 }
 
 impl Sheet {

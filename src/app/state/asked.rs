@@ -1,5 +1,6 @@
 //! What the application asks of the window and of the user.
 
+use crate::view::RankId;
 use std::path::PathBuf;
 
 /// What only the window can do.
@@ -7,6 +8,8 @@ use std::path::PathBuf;
 pub enum Effect {
     /// Show the file dialog.
     AskForFiles,
+    /// Ask for a folder of captures.
+    AskForCaptures,
     /// Ask where a picture goes.
     AskForPicture,
     /// Ask where the report goes.
@@ -51,6 +54,8 @@ pub enum Overlay {
     },
     /// All commands.
     Palette,
+    /// Captures that could be opened.
+    Chooser,
 }
 
 /// What a typed path is for.
@@ -58,6 +63,10 @@ pub enum Overlay {
 pub enum PathQuestion {
     /// Open this file.
     Open,
+    /// Open the captures in this folder.
+    Captures,
+    /// Give this rank another label.
+    RankName(RankId),
     /// Write the picture there.
     Picture,
     /// Load these settings.

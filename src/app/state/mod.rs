@@ -4,18 +4,23 @@
 //! files, ending the program) comes back as an [`Effect`].
 
 mod asked;
+mod choosing;
 mod clock;
+mod labels;
 mod names;
 mod opening;
 mod said;
 
 pub use asked::{Effect, Notice, Overlay, PathQuestion};
+pub(super) use labels::given;
 pub(super) use names::real;
 pub use names::{file_name, recent_names};
 
 use super::again::{Again, Said};
 use super::bookmarks::Bookmarks;
+use super::captures::Captures;
 use super::facts::Facts;
+use super::gather::Gather;
 use super::last_views::LastViews;
 use super::load::{Jobs, Opened, Opener, What};
 use super::replaced::Stamp;
@@ -24,8 +29,8 @@ use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
-use crate::job::ExportSummary;
 use crate::view::{Command, Panel, ViewState, Workspace};
+use labels::Labels;
 use opening::{Failure, failed};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -57,8 +62,13 @@ pub struct AppState {
     /// The demo is open: nothing is remembered of it.
     pub(super) demo: bool,
     opened: Vec<Opened>,
-    /// Exports of which only a summary is open.
-    pub(super) summaries: Vec<Arc<ExportSummary>>,
+    /// Captures that were found in folders: those with a summary are part of the job.
+    pub captures: Captures,
+    /// Labels that the user gave to ranks, by file.
+    pub(super) labels: Labels,
+    /// Ranks that were told to be in several files.
+    told_twice: HashSet<String>,
+    gather: Gather,
     /// What the user said in this window, in place of what came with the files.
     pub(super) said: Option<Said>,
     /// What was decided about the analysis before any settings file.
@@ -86,6 +96,7 @@ impl AppState {
             base: opener.base(),
             again: Again::new(Arc::clone(&wake)),
             searching: Searching::new(Arc::clone(&wake)),
+            gather: Gather::new(Arc::clone(&wake)),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -96,7 +107,9 @@ impl AppState {
             revision: 0,
             demo: false,
             opened: Vec::new(),
-            summaries: Vec::new(),
+            captures: Captures::default(),
+            labels: Labels::default(),
+            told_twice: HashSet::new(),
             said: None,
             awaited: None,
             replaced: Vec::new(),
@@ -135,12 +148,18 @@ impl AppState {
             Command::ShiftDoc { doc, by_ns } => self.shift(doc, by_ns),
             Command::ResetShifts => self.reset_shifts(),
             Command::AlignHere(item) => self.align_here(item),
-            Command::CancelLoad => self.jobs.cancel(),
+            Command::CancelLoad => self.cancel_load(),
             Command::CloseAll => self.close_all(),
             Command::ToggleHelp => self.toggle(Overlay::Help),
             Command::ToggleAbout => self.toggle(Overlay::About),
             Command::ToggleRecording => self.toggle(Overlay::Recording),
             Command::TypePath => self.ask(PathQuestion::Open, String::new()),
+            Command::ToggleChooser => self.toggle_chooser(),
+            Command::Choose(choose) => self.captures.apply(&choose),
+            Command::OpenChosen => self.open_chosen(),
+            Command::OpenRank(rank) => self.open_rank(rank),
+            Command::AskRankName(rank) => self.ask_rank_name(rank),
+            Command::RenameRank(rank, label) => self.rename_rank(rank, &label),
             Command::Dismiss => self.dismiss(),
             Command::SetScale(percent) if SCALES_PERCENT.contains(&percent) => self.settings.scale_percent = percent,
             Command::ToggleSidePanel => self.settings.side = !self.settings.side,
@@ -166,6 +185,7 @@ impl AppState {
             Command::SaveSettings => return Some(Effect::AskWhereToSaveSettings),
             Command::LoadModelConfig => return Some(Effect::AskForModelConfig),
             Command::OpenDialog => return Some(Effect::AskForFiles),
+            Command::OpenFolderDialog => return Some(Effect::AskForCaptures),
             Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
             Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
             Command::SaveReport => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForReport),
@@ -179,6 +199,7 @@ impl AppState {
 
     /// Takes over what the loading threads have finished. Cheap when there is nothing.
     pub fn poll(&mut self) {
+        self.poll_folders();
         while let Some(batch) = self.jobs.poll() {
             let before = self.opened.len();
             let failures: Vec<Failure> = batch.into_iter().filter_map(|outcome| self.finished(outcome)).collect();
@@ -187,6 +208,7 @@ impl AppState {
             if self.opened.len() > before || reread {
                 self.note_views();
                 self.rebuild();
+                self.tell_same_ranks();
                 if !self.show_awaited() && before == 0 && !self.demo {
                     self.last_views.restore(&self.workspace, &mut self.view);
                 }
@@ -243,7 +265,9 @@ impl AppState {
     fn put_together(&mut self) {
         let mut options = self.workspace.options.clone();
         options.shift_ns.truncate(self.opened.len());
-        self.workspace = self.workspace.with(self.opened.iter().cloned(), self.summaries.clone(), options);
+        self.captures.follow(self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect());
+        self.workspace = self.workspace.with(self.opened.iter().cloned(), self.captures.summaries(), options);
+        self.relabel();
         if let Some(said) = &self.said {
             self.workspace.in_file.clone_from(&said.in_file);
             self.workspace.describe(Some(said.experiment.clone()));

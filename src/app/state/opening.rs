@@ -1,5 +1,6 @@
 //! Opening files: what is open already, what became of a batch, and closing all.
 
+use super::super::captures::Captures;
 use super::super::load::{OpenError, Opened, Outcome, What};
 use super::super::replaced::stamp;
 use super::super::session;
@@ -11,13 +12,16 @@ use std::path::PathBuf;
 
 impl AppState {
     pub(super) fn open(&mut self, paths: Vec<PathBuf>) {
-        let paths = self.exports_of(paths);
         let is_session = |path: &&PathBuf| path.to_string_lossy().ends_with(session::ENDING);
         if let Some(session) = paths.iter().find(is_session) {
             self.open_session(session);
             return;
         }
-        self.start(paths.into_iter().map(What::File).collect());
+        if Self::is_folder(&paths) {
+            self.look_into(paths);
+        } else {
+            self.start(paths.into_iter().map(What::File).collect());
+        }
     }
 
     /// Starts opening `all` as one batch, without the files that are open or being opened already: read twice, one
@@ -98,7 +102,8 @@ impl AppState {
 
     pub(in crate::app) fn close_all(&mut self) {
         self.note_views();
-        self.jobs.cancel();
+        self.cancel_load();
+        self.captures = Captures::default();
         self.view.apply(&Command::CloseSearch, &self.workspace);
         self.opened.clear();
         self.demo = false;

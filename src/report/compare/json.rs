@@ -107,6 +107,8 @@ pub struct Collectives {
 struct GroupLine {
     name: String,
     ranks: Vec<String>,
+    /// Ranks of the communicator, where known: more than are listed when not all are open.
+    size: Option<u32>,
     count: u64,
     skew_median_ns: i64,
     skew_max_ns: i64,
@@ -326,6 +328,7 @@ impl Collectives {
             Some(GroupLine {
                 name: super::words::group_text(job, at),
                 ranks: of.members.iter().map(|member| label(job, member.rank)).collect(),
+                size: of.size,
                 count: of.count as u64,
                 skew_median_ns: sums.skew_median_ns,
                 skew_max_ns: sums.skew_max_ns,

@@ -6,8 +6,8 @@ use super::change::{
 };
 use super::json::wait_share;
 use super::words::{
-    basis_text, clock_text, drift_text, extra_text, group_text, last_text, notices, refusal_text, straggler_advice,
-    straggler_text, uncertainty_text, wandering_text,
+    basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, members_text, notices,
+    refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -20,6 +20,7 @@ const COLUMNS: usize = 12;
 
 pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(1, "Ranks".to_owned()), Block::Table(ranks(job))];
+    blocks.extend(job_missing_text(job).map(Block::Paragraph));
     clock(job, &mut blocks);
     straggler(job, &mut blocks);
     collectives(job, &mut blocks);
@@ -150,7 +151,7 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
         let sums = job.waits.groups.get(at)?;
         Some(vec![
             name(&group_text(job, at)),
-            format::count(of.members.len() as u64),
+            members_text(job, at),
             format::count(of.count as u64),
             format::duration(sums.skew_median_ns),
             format::duration(sums.skew_max_ns),

@@ -2,7 +2,7 @@
 
 use crate::format;
 use crate::job::{
-    Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
+    Basis, ClockMode, Extra, ExtraKind, Group, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
 };
 
 /// What a clock is called in menus.
@@ -122,6 +122,49 @@ pub fn last_text(job: &Job, group: usize) -> String {
     }
 }
 
+
+/// How many ranks of a group are open, and of how many where not all are: `2 of 8`.
+pub fn members_text(job: &Job, group: usize) -> String {
+    let Some(of) = job.groups.get(group) else { return String::new() };
+    let open = format::count(of.members.len() as u64);
+    match missing(of) {
+        Some(size) => format!("{open} of {}", format::count(u64::from(size))),
+        None => open,
+    }
+}
+
+/// What cannot be known of a group since ranks of its communicator are not open; `None` when all are, or when their
+/// number is not known.
+pub fn missing_text(job: &Job, group: usize) -> Option<String> {
+    missing(job.groups.get(group)?)?;
+    let members = members_text(job, group);
+    Some(format!("{members} ranks of this communicator are open; the last to start may be another one."))
+}
+
+/// Ranks of the communicator, when some of them are not open. Sends and receives need no more than both ends.
+fn missing(group: &Group) -> Option<u32> {
+    let is_pair = matches!(group.key, GroupKey::Peer { .. });
+    group.size.filter(|size| !is_pair && *size as usize > group.members.len())
+}
+
+/// The group whose communicator lacks most ranks; `None` when none lacks any.
+fn most_missing(job: &Job) -> Option<usize> {
+    let lacking = |group: &Group| Some(missing(group)? as usize - group.members.len());
+    let most = job.groups.iter().enumerate().filter_map(|(at, group)| Some((lacking(group)?, at)));
+    most.max_by_key(|(lacking, at)| (*lacking, std::cmp::Reverse(*at))).map(|(_, at)| at)
+}
+
+/// What cannot be known of the job as a whole since ranks are not open; `None` when all of every communicator are.
+pub fn job_missing_text(job: &Job) -> Option<String> {
+    let group = most_missing(job)?;
+    Some(format!(
+        "Not all ranks are open: {} of {}. Who started last is known among those only, and waiting for a rank that is not \
+         open counts as transfer.",
+        members_text(job, group),
+        group_text(job, group),
+    ))
+}
+
 fn key_text(key: GroupKey) -> String {
     match key {
         GroupKey::Communicator(id) => format!("communicator {}", format::communicator(id)),
@@ -214,11 +257,15 @@ pub fn straggler_text(job: &Job) -> String {
     if job.waits.matched == 0 {
         return "No collective could be matched between the ranks, so who waits for whom is not known.".to_owned();
     }
-    match &job.stragglers.straggler {
+    let found = match &job.stragglers.straggler {
         None => "No straggler: no rank starts last in over 60 % of the matched collectives and costs the others over \
                  2 % of a step."
             .to_owned(),
         Some(found) => late_text(job, found),
+    };
+    match most_missing(job).and_then(|group| missing_text(job, group)) {
+        Some(missing) => format!("{found} {missing}"),
+        None => found,
     }
 }
 

@@ -307,12 +307,12 @@ impl TraceBuilder {
             let syncs = self.syncs.remove(&(global_pid, device)).unwrap_or_default().into_table(find);
             let gpu = self.device_gpus.get(&(Some(global_pid), device)).or(self.device_gpus.get(&(None, device)));
             let own = self.rank_labels.get(&Some(global_pid));
-            let label = match (own, self.rank_labels.get(&None)) {
-                (Some(label), _) => label.clone(),
-                (None, Some(label)) if count == 1 => label.clone(),
-                _ => order.to_string(),
+            let (label, told) = match (own, self.rank_labels.get(&None)) {
+                (Some(label), _) => (label.clone(), true),
+                (None, Some(label)) if count == 1 => (label.clone(), true),
+                _ => (order.to_string(), false),
             };
-            ranks.push(Rank { label, process, device, gpu: gpu.copied(), streams, ops, syncs });
+            ranks.push(Rank { label, told, process, device, gpu: gpu.copied(), streams, ops, syncs });
         }
         make_labels_distinct(&mut ranks);
         ranks
