@@ -274,6 +274,12 @@ fn whole(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCach
 const fn is_table(panel: Panel) -> bool {
     matches!(
         panel,
-        Panel::Steps | Panel::Kernels | Panel::Gaps | Panel::Ranges | Panel::Communication | Panel::Launches
+        Panel::Steps
+            | Panel::Kernels
+            | Panel::Gaps
+            | Panel::Ranges
+            | Panel::Communication
+            | Panel::Launches
+            | Panel::Pipeline
     )
 }

@@ -2,9 +2,15 @@
 
 mod json;
 mod page;
+mod pipeline;
+mod pipeline_json;
 mod words;
 
 pub use json::CompareReport;
+pub use pipeline::{
+    STAGE_COLUMNS, StageCell, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
+    place_sources_text, place_text, stage_notices, stage_rows,
+};
 pub use words::{
     basis_text, clock_text, extra_advice, extra_text, group_text, mode_help, mode_text, notices, refusal_text,
     straggler_text, wandering_text,
