@@ -1,9 +1,9 @@
 //! The `compare` command: several ranks, or two runs, beside each other.
 
 use super::args::{ClockName, Compare, Reading};
-use super::load::load;
+use super::load::{load, settings};
 use super::run::{CliError, file_of, print};
-use crate::job::{ClockMode, ExportSummary, Job, JobOptions, file};
+use crate::job::{ClockMode, ExportSummary, Job, JobOptions, PlaceOptions, file};
 use crate::report::{Form, check_target, compare as written};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;
     }
-    let exports = summaries(&files, &options.reading)?;
-    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, ..JobOptions::default() });
+    let (exports, places) = summaries(&files, &options.reading)?;
+    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, places });
     if job.ranks.len() < 2 {
         return Err(CliError::Usage(format!(
             "{} ran work on a GPU, and comparing needs two ranks: name the exports of the other ranks, too",
@@ -86,20 +86,27 @@ pub(super) fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     Ok(all)
 }
 
-/// What every file tells. Exports are read one after the other, and only their summaries stay in memory.
-fn summaries(files: &[PathBuf], reading: &Reading) -> Result<Vec<Arc<ExportSummary>>, CliError> {
+/// What every file tells, and what settings say of the places of ranks: those that are named, else those beside the
+/// exports. Exports are read one after the other, and only their summaries stay in memory.
+fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Arc<ExportSummary>>, PlaceOptions), CliError> {
     let mut all = Vec::with_capacity(files.len());
+    let mut places = settings(reading)?.map_or_else(PlaceOptions::default, |s| PlaceOptions::of(&s.experiment));
     for path in files {
         let summary = match read_summary(path)? {
             Some(summary) => summary,
-            None => load(std::slice::from_ref(path), reading)?
-                .first()
-                .map(|loaded| ExportSummary::of(&loaded.trace, &loaded.analysis))
-                .unwrap_or_default(),
+            None => match load(std::slice::from_ref(path), reading)?.first() {
+                Some(loaded) => {
+                    let said = loaded.analysis.experiment.as_ref().map(PlaceOptions::of);
+                    // Each export keeps the layout of its own settings.
+                    said.into_iter().for_each(|said| places.append(PlaceOptions { layout: None, ..said }));
+                    ExportSummary::of(&loaded.trace, &loaded.analysis)
+                }
+                None => ExportSummary::default(),
+            },
         };
         all.push(Arc::new(summary));
     }
-    Ok(all)
+    Ok((all, places))
 }
 
 /// The summary in a file; `None` when the file is something that the loader should look at.

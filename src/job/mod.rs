@@ -97,6 +97,14 @@ impl Job {
         job
     }
 
+    /// The same job with other places of its ranks: what was matched, and the clock, stay.
+    #[must_use]
+    pub fn placed(&self, places: &PlaceOptions) -> Self {
+        let mut job = Self { ranks: ranks::of(&self.exports, places), ..self.clone() };
+        job.pipeline = Stages::of(&job);
+        job
+    }
+
     /// What rank `rank` (an index into [`Job::ranks`]) tells of itself.
     pub fn summary(&self, rank: usize) -> Option<&RankSummary> {
         let at = self.ranks.get(rank)?.at;

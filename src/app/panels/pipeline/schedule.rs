@@ -1,7 +1,8 @@
 //! The schedule of one step: a lane for each stage, its passes in it as blocks, to scale on the job's clock.
 //!
 //! Forward passes stand at the upper edge of a lane, backward ones at the lower edge, so that they differ without
-//! colour. What no block covers is tinted by phase; the strip below a lane names phases and their share of bubble.
+//! colour. What no block covers is tinted by phase; the strip below a lane names phases with their bubble as a share of
+//! the step.
 
 use crate::analysis::{Block, Pass, PipelineTime};
 use crate::app::cx::Cx;
@@ -209,14 +210,15 @@ fn draw(
         let color = phase_color(*phase, palette);
         painter.rect_filled(scale.rect(*span, blocks_y), 0.0, color);
         let strip = scale.rect(*span, strip_y);
-        painter.rect_filled(strip, 0.0, color);
+        painter.rect_filled(strip, 0.0, palette.header);
         let percent = format::percent(lane.share_of_step(time));
-        let ink = readable_on(color, palette);
-        fitting(painter, strip, &[&format!("{} {percent}", phase_text(*phase)), &percent], ink);
+        fitting(painter, strip, &[&format!("{} {percent}", phase_text(*phase)), &percent], palette.text);
     }
     for block in &lane.blocks {
         let block_rect = block_rect(scale, block, blocks_y);
         let color = pass_color(block.pass, palette);
+        // Beside a block of less than the full height is no bubble.
+        painter.rect_filled(block_rect.with_min_y(blocks_y.min).with_max_y(blocks_y.max), 0.0, palette.background);
         painter.rect_filled(block_rect, 1.0, color);
         if block_rect.width() > 3.0 {
             painter.vline(block_rect.left(), block_rect.y_range(), Stroke::new(1.0, palette.background));
