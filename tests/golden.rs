@@ -10,14 +10,17 @@ use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::report::compare::compare;
 use stepscope::report::{Capture, Form, Report, info_text, json, report_text};
 use stepscope::settings::params_for;
-use stepscope::sim::{JobConfig, simulate_to_dir};
+use stepscope::sim::{JobConfig, preset, simulate_to_dir};
 use stepscope::trace::Trace;
 
 /// Two ranks, four steps, two layers: small, and everything the report speaks about occurs.
 fn job() -> Vec<(Trace, Analysis)> {
+    simulated(&JobConfig { steps: 4, layers: 2, hidden: 256, heads: 4, ..JobConfig::default() })
+}
+
+fn simulated(config: &JobConfig) -> Vec<(Trace, Analysis)> {
     let folder = tempfile::tempdir().unwrap();
-    let config = JobConfig { steps: 4, layers: 2, hidden: 256, heads: 4, ..JobConfig::default() };
-    let job = simulate_to_dir(&config, folder.path(), false, &mut |_| {}).unwrap();
+    let job = simulate_to_dir(config, folder.path(), false, &mut |_| {}).unwrap();
     let load = |path: &std::path::PathBuf| {
         let mut trace = open(path, &LoadOptions::default(), &Progress::new()).unwrap();
         // The folder is another one in every run.
@@ -79,4 +82,35 @@ fn the_report_in_the_forms_of_documents() {
         let text = form.write(&captures(&job), None, &[]).unwrap();
         settings().bind(|| insta::assert_snapshot!(name, text));
     }
+}
+
+/// Two stages of two ranks, the second stage slower.
+fn pipeline() -> Job {
+    let config = JobConfig {
+        ranks: 4,
+        pp: 2,
+        micro_batches: 4,
+        steps: 3,
+        stragglers: vec![2, 3],
+        compute_factor: 1.3,
+        ..preset("pipeline-8").unwrap()
+    };
+    let exports = simulated(&config);
+    let exports = exports.iter().map(|(trace, analysis)| Arc::new(ExportSummary::of(trace, analysis))).collect();
+    Job::of(exports, &JobOptions::default())
+}
+
+#[test]
+fn ranks_of_a_pipeline_beside_each_other() {
+    let job = pipeline();
+    for (form, name) in [(Form::Text, "compare_pipeline"), (Form::Markdown, "compare_pipeline_markdown")] {
+        let text = compare::compare(&job, form).unwrap();
+        settings().bind(|| insta::assert_snapshot!(name, text));
+    }
+    // The whole JSON is long: only what is about the pipeline.
+    let text = compare::compare(&job, Form::Json).unwrap();
+    let mut all: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let places: Vec<_> = all["ranks"].as_array_mut().unwrap().iter_mut().map(|rank| rank["place"].take()).collect();
+    let kept = serde_json::json!({ "pipeline": all["pipeline"], "places": places });
+    settings().bind(|| insta::assert_snapshot!("compare_pipeline_json", serde_json::to_string_pretty(&kept).unwrap()));
 }

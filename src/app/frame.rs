@@ -309,5 +309,6 @@ const fn is_table(panel: Panel) -> bool {
             | Panel::Ranks
             | Panel::Heatmap
             | Panel::Differences
+            | Panel::Pipeline
     )
 }

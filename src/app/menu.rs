@@ -173,13 +173,14 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 }
 
 /// Tabs of the side panel with their names.
-pub const PANELS: [(Panel, &str); 17] = [
+pub const PANELS: [(Panel, &str); 18] = [
     (Panel::Overview, "Overview"),
     (Panel::Steps, "Steps"),
     (Panel::Findings, "Findings"),
     (Panel::Kernels, "Kernels"),
     (Panel::Gaps, "Gaps"),
     (Panel::Communication, "Comm"),
+    (Panel::Pipeline, "Pipeline"),
     (Panel::Ranges, "Ranges"),
     (Panel::Launches, "Launches"),
     (Panel::Mfu, "MFU"),

@@ -1,10 +1,10 @@
 //! The `compare` command: several ranks, or two runs, beside each other.
 
 use super::args::{ClockName, Compare, Reading};
-use super::load::{check_twice, load};
+use super::load::{check_twice, load, settings};
 use super::run::{CliError, file_of, print};
 use crate::job::file::{self, ReadError};
-use crate::job::{ClockMode, ExportSummary, Job, JobOptions, folder};
+use crate::job::{ClockMode, ExportSummary, Job, JobOptions, PlaceOptions, folder};
 use crate::report::{Form, check_target, compare as written};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;
     }
-    let exports = summaries(&files, &options.reading)?;
-    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, ..JobOptions::default() });
+    let (exports, places) = summaries(&files, &options.reading)?;
+    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, places });
     if job.ranks.len() < 2 {
         return Err(CliError::Usage(format!(
             "{} ran work on a GPU, and comparing needs two ranks: name the exports of the other ranks, too",
@@ -84,23 +84,29 @@ pub(super) fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     Ok(all)
 }
 
-/// What every file tells. Summaries are read several at once, exports one after the other, of which only the summary
-/// stays in memory.
-fn summaries(files: &[PathBuf], reading: &Reading) -> Result<Vec<Arc<ExportSummary>>, CliError> {
+/// What every file tells, and what settings say of the places of ranks: those that are named, else those beside the
+/// exports. Summaries are read several at once, exports one after the other, of which only the summary stays in memory.
+fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Arc<ExportSummary>>, PlaceOptions), CliError> {
     let mut all = Vec::with_capacity(files.len());
+    let mut places = settings(reading)?.map_or_else(PlaceOptions::default, |s| PlaceOptions::of(&s.experiment));
     for (path, read) in files.iter().zip(file::read_files(files)) {
         let summary = match read {
             Ok(Some(summary)) => summary,
-            Ok(None) => load(std::slice::from_ref(path), reading)?
-                .first()
-                .map(|loaded| ExportSummary::of(&loaded.trace, &loaded.analysis))
-                .unwrap_or_default(),
+            Ok(None) => match load(std::slice::from_ref(path), reading)?.first() {
+                Some(loaded) => {
+                    let said = loaded.analysis.experiment.as_ref().map(PlaceOptions::of);
+                    // Each export keeps the layout of its own settings.
+                    said.into_iter().for_each(|said| places.append(PlaceOptions { layout: None, ..said }));
+                    ExportSummary::of(&loaded.trace, &loaded.analysis)
+                }
+                None => ExportSummary::default(),
+            },
             Err(ReadError::Io(error)) => return Err(CliError::Read(path.clone(), error)),
             Err(ReadError::File(error)) => return Err(CliError::Summary(path.clone(), error)),
         };
         all.push(Arc::new(summary));
     }
-    Ok(all)
+    Ok((all, places))
 }
 
 /// Nanoseconds to move each file by.

@@ -10,6 +10,7 @@ mod labels;
 mod model;
 mod peaks;
 mod presets;
+mod rank_place;
 mod shape;
 
 pub use batch::{Batch, GpuSource, Parallel, Sequences};
@@ -19,6 +20,7 @@ pub use labels::{Labelled, labelled, with_labels};
 pub use model::Model;
 pub use peaks::{Dtype, GpuSpec, NoRow};
 pub use presets::{Preset, all as presets};
+pub use rank_place::RankPlace;
 pub use shape::{Mla, ModelShape, Moe, Parameters};
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,8 @@ pub struct Experiment {
     pub parallel: Parallel,
     /// What a GPU could do at most.
     pub peak: PeakChoice,
+    /// Where single ranks stand in the layout.
+    pub ranks: Vec<RankPlace>,
     /// The file it was read from.
     pub source: Option<PathBuf>,
 }
@@ -164,6 +168,7 @@ impl Experiment {
             positive("peak.tflops", self.peak.tflops, 1e9, "TFLOPS"),
             self.batch.check(),
             self.parallel.check(self.run.gpus),
+            rank_place::check(&self.ranks, &self.parallel),
             self.check_sequences(),
             self.check_peak(),
         ];

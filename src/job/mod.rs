@@ -23,6 +23,7 @@ mod matching;
 mod median;
 mod place;
 mod ranks;
+mod staged_step;
 mod stages;
 mod straggler;
 mod summary;
@@ -40,6 +41,7 @@ pub use longest::longest_run;
 pub use matching::{Group, Member, Refusal, RefusalReason};
 pub use place::{Axis, Known, Layout, Place, PlaceOptions, PlaceSource};
 pub use ranks::{JobRank, RankRef};
+pub use staged_step::{Phase, StageLane, StagedStep};
 pub use stages::{Change, IMBALANCE_SHARE, Imbalance, Stage, StageNotice, StageTime, Stages, WhatIf};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
@@ -99,6 +101,14 @@ impl Job {
         let mut job = Self { clock, ..self.clone() };
         job.waits = Waits::of(&job);
         job.stragglers = Stragglers::of(&job);
+        job
+    }
+
+    /// The same job with other places of its ranks: what was matched, and the clock, stay.
+    #[must_use]
+    pub fn placed(&self, places: &PlaceOptions) -> Self {
+        let mut job = Self { ranks: ranks::of(&self.exports, places), ..self.clone() };
+        job.pipeline = Stages::of(&job);
         job
     }
 

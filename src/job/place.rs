@@ -8,7 +8,7 @@
 
 use super::ExportSummary;
 use crate::analysis::distinct_range_names;
-use crate::experiment::Parallel;
+use crate::experiment::{Experiment, Parallel};
 use crate::trace::Trace;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -148,6 +148,26 @@ pub struct PlaceOptions {
     pub typed: BTreeMap<String, Place>,
     /// In place of the layout of the exports' settings.
     pub layout: Option<Layout>,
+}
+
+impl PlaceOptions {
+    /// What the settings say: the places of single ranks, and the sizes of the layout.
+    pub fn of(experiment: &Experiment) -> Self {
+        let place = |rank: &crate::experiment::RankPlace| {
+            let place = Place { dp: rank.dp, tp: rank.tp, pp: rank.pp, cp: rank.cp, ep: rank.ep };
+            (rank.label.clone(), place)
+        };
+        let layout = Layout { sizes: experiment.parallel.clone(), gpus: experiment.run.gpus };
+        Self { typed: experiment.ranks.iter().map(place).collect(), layout: Some(layout) }
+    }
+
+    /// Adds what other settings say of ranks and, when none is known yet, of the layout.
+    pub fn append(&mut self, other: Self) {
+        for (label, place) in other.typed {
+            self.typed.entry(label).or_insert(place);
+        }
+        self.layout = self.layout.take().or(other.layout);
+    }
 }
 
 impl Layout {
@@ -301,6 +321,21 @@ mod tests {
         let six = Place { cp: Some(0), ..place(Some(3), Some(0), Some(0), Some(1)) };
         assert_eq!((of(6), of(16)), (six, Place::default()));
         assert_eq!(Layout::default().place(0, 4), Place::default());
+    }
+
+    #[test]
+    fn the_first_settings_that_speak_of_a_rank_count() {
+        let mut experiment = Experiment::default();
+        let rank =
+            |label: &str, pp| crate::experiment::RankPlace { label: label.into(), pp: Some(pp), ..Default::default() };
+        experiment.parallel.pp = Some(4);
+        experiment.ranks = vec![rank("a", 3)];
+        let mut options = PlaceOptions::of(&experiment);
+        experiment.ranks = vec![rank("a", 0), rank("b", 1)];
+        experiment.parallel.pp = Some(8);
+        options.append(PlaceOptions::of(&experiment));
+        assert_eq!((options.typed["a"].pp, options.typed["b"].pp), (Some(3), Some(1)));
+        assert_eq!(options.layout.unwrap().sizes.pp, Some(4));
     }
 
     fn export(file: &str, label: &str) -> Arc<ExportSummary> {

@@ -1,7 +1,9 @@
 //! Changes of a settings file that leave the rest of it as it was written: comments, order, other sections.
 
+use crate::experiment::RankPlace;
+use serde::Deserialize;
 use toml::{Table, Value};
-use toml_edit::{DocumentMut, Item, TableLike, value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, TableLike, value};
 
 /// Makes the section `name` say `said`: what says so already stays untouched, what is not said any more goes.
 pub(super) fn section(file: &mut DocumentMut, name: &str, said: &Table) {
@@ -17,6 +19,34 @@ pub(super) fn section(file: &mut DocumentMut, name: &str, said: &Table) {
     for (key, wanted) in said {
         let key = written_key(section, name, key);
         set(section, key, wanted);
+    }
+}
+
+/// The tables `[[rank]]` of a file.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Ranks {
+    rank: Vec<RankPlace>,
+}
+
+/// Makes the tables `[[rank]]` say `said`; they stay untouched when they do.
+pub(super) fn ranks(file: &mut DocumentMut, said: &[RankPlace]) {
+    let now: Ranks = toml::from_str(&file.to_string()).unwrap_or_default();
+    if now.rank == said {
+        return;
+    }
+    let mut tables = ArrayOfTables::new();
+    for rank in said {
+        let mut table = toml_edit::Table::new();
+        // The struct holds nothing that TOML cannot say.
+        for (key, value) in Table::try_from(rank).unwrap_or_default() {
+            item(&value).into_iter().for_each(|item| drop(table.insert(&key, item)));
+        }
+        tables.push(table);
+    }
+    file.remove("rank");
+    if !tables.is_empty() {
+        file.insert("rank", Item::ArrayOfTables(tables));
     }
 }
 
@@ -100,6 +130,21 @@ mod tests {
     fn what_is_said_already_keeps_its_notation() {
         assert_eq!(edited("model", "parameters = 4e9"), FILE);
         assert_eq!(edited("peak", ""), FILE);
+    }
+
+    #[test]
+    fn places_of_ranks_are_written_and_kept() {
+        let rank = |label: &str, pp| RankPlace { label: label.to_owned(), pp: Some(pp), ..RankPlace::default() };
+        let mut file: DocumentMut = FILE.parse().unwrap();
+        ranks(&mut file, &[rank("3", 1), rank("4", 2)]);
+        let text = file.to_string();
+        assert_eq!(text, format!("{FILE}\n[[rank]]\nlabel = \"3\"\npp = 1\n\n[[rank]]\nlabel = \"4\"\npp = 2\n"));
+        let noted = text.replace("pp = 1", "pp = 1 # moved");
+        let mut file: DocumentMut = noted.parse().unwrap();
+        ranks(&mut file, &[rank("3", 1), rank("4", 2)]);
+        assert_eq!(file.to_string(), noted);
+        ranks(&mut file, &[]);
+        assert_eq!(file.to_string().trim_end(), FILE.trim_end());
     }
 
     #[test]

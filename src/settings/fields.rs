@@ -62,6 +62,7 @@ pub fn from_fields(fields: &Fields, base: &Experiment) -> Result<Experiment, Vec
             batch: section("batch").try_into()?,
             parallel: section("parallel").try_into()?,
             peak: section("peak").try_into()?,
+            ranks: base.ranks.clone(),
             source: base.source.clone(),
         })
     };

@@ -14,7 +14,7 @@ pub use error::SettingsError;
 pub use fields::{Fields, Problem, fields, from_fields, model_defaults};
 
 use crate::analysis::{Params, Rules, Thresholds};
-use crate::experiment::{Batch, Experiment, Model, Parallel, PeakChoice, Run, model_from_config};
+use crate::experiment::{Batch, Experiment, Model, Parallel, PeakChoice, RankPlace, Run, model_from_config};
 use serde::Deserialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -47,6 +47,7 @@ struct File {
     parallel: Parallel,
     peak: PeakChoice,
     thresholds: Thresholds,
+    rank: Vec<RankPlace>,
     rule: Vec<Value>,
     group: Vec<Value>,
 }
@@ -85,6 +86,7 @@ impl RunSettings {
             batch: file.batch,
             parallel: file.parallel,
             peak: file.peak,
+            ranks: file.rank,
             source: Some(path.to_owned()),
         };
         experiment.check().map_err(|invalid| SettingsError::Invalid { path: path.to_owned(), invalid })?;
@@ -198,6 +200,7 @@ fn written(mut file: DocumentMut, experiment: &Experiment, folder: &Path) -> Str
     for (name, section) in fields::sections(&experiment) {
         edit::section(&mut file, name, &section);
     }
+    edit::ranks(&mut file, &experiment.ranks);
     file.to_string()
 }
 

@@ -27,6 +27,11 @@ tp = 2
 pp = 2
 interleave = 2
 
+[[rank]]
+label = "3"
+pp = 1
+dp = 0
+
 [peak]
 tflops = 312
 
@@ -53,6 +58,8 @@ fn every_section_is_read() {
     assert_eq!((said.run.convention, said.run.recompute), (Some(Convention::MegatronFull), Some(Recompute::Selective)));
     assert_eq!((said.run.dtype, said.run.gpus, said.run.step_time_ms), (Some(Dtype::Bf16), Some(16), Some(420.0)));
     assert_eq!((said.model.layers, said.peak.tflops), (Some(16), Some(312.0)));
+    let place = RankPlace { label: "3".to_owned(), pp: Some(1), dp: Some(0), ..RankPlace::default() };
+    assert_eq!(said.ranks, [place]);
     assert_eq!(settings.thresholds.verdict_share, 0.2);
     let mut params = Params::default();
     settings.apply(&mut params);
@@ -167,4 +174,14 @@ fn a_model_config_is_found_relative_to_the_settings() {
     assert!(std::fs::read_to_string(&path).unwrap().contains("config = 'model/config.json'"));
     std::fs::write(&path, "[model]\nconfig = 'nowhere.json'\n").unwrap();
     assert!(RunSettings::read(&path).unwrap_err().to_string().contains("nowhere.json"));
+}
+
+#[test]
+fn places_of_ranks_need_labels_and_a_layout_that_holds_them() {
+    let of = |ranks: &str| parse(&format!("[parallel]\npp = 2\n{ranks}")).unwrap_err();
+    assert!(of("[[rank]]\npp = 1").contains("label"));
+    assert!(of("[[rank]]\nlabel = \" \"").contains("rank.label must not be empty"));
+    assert!(of("[[rank]]\nlabel = \"1\"\n[[rank]]\nlabel = \"1\"").contains("twice"));
+    assert!(of("[[rank]]\nlabel = \"1\"\npp = 2").contains("rank.pp of rank \"1\" must be 0 to 1, not 2"));
+    assert!(of("[[rank]]\nlabel = \"1\"\nstage = 0").contains("stage"));
 }

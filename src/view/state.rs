@@ -149,6 +149,8 @@ pub enum Panel {
     Gaps,
     /// Communication.
     Communication,
+    /// Pipeline stages: the schedule of a step, and the bubble.
+    Pipeline,
     /// NVTX ranges and what they ran on the GPU.
     Ranges,
     /// Launch latency, queue depth and API calls.

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, Mfu};
 use crate::experiment::Experiment;
-use crate::job::{ClockMap, ExportSummary, ExposedSplit, Job, JobOptions, RankRef, exposed_splits};
+use crate::job::{ClockMap, ExportSummary, ExposedSplit, Job, JobOptions, PlaceOptions, RankRef, exposed_splits};
 use crate::trace::{Rank, Trace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Workspace {
         &self,
         docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>,
         summaries: Vec<Arc<ExportSummary>>,
-        options: JobOptions,
+        mut options: JobOptions,
     ) -> Self {
         let known = |analysis: &Arc<Analysis>| self.docs.iter().find(|doc| Arc::ptr_eq(&doc.analysis, analysis));
         let of = |(trace, analysis): (Arc<Trace>, Arc<Analysis>)| {
@@ -97,6 +97,10 @@ impl Workspace {
             Doc { trace, analysis, summary, map: ClockMap::default() }
         };
         let docs: Vec<Doc> = docs.into_iter().map(of).collect();
+        let captures: Vec<(&Trace, &Analysis)> =
+            docs.iter().map(|doc| (doc.trace.as_ref(), doc.analysis.as_ref())).collect();
+        let experiment = Mfu::experiment_of(&captures).cloned();
+        options.places = experiment.as_ref().map_or_else(PlaceOptions::default, PlaceOptions::of);
         // What is open tells more than its summary.
         let is_open = |summary: &Arc<ExportSummary>| docs.iter().any(|doc| doc.summary.is_of_same_run(summary));
         let closed: Vec<Arc<ExportSummary>> = summaries.into_iter().filter(|summary| !is_open(summary)).collect();
@@ -104,7 +108,6 @@ impl Workspace {
         let job = Arc::new(Job::of(exports, &options));
         let mut workspace = Self { docs, job, options, ..Self::default() };
         workspace.place();
-        let experiment = Mfu::experiment_of(&workspace.captures()).cloned();
         workspace.in_file.clone_from(&experiment);
         workspace.describe(experiment);
         workspace
@@ -181,6 +184,11 @@ impl Workspace {
 
     /// Says what was trained; everything that follows from it is computed anew.
     pub fn describe(&mut self, experiment: Option<Experiment>) {
+        let places = experiment.as_ref().map_or_else(PlaceOptions::default, PlaceOptions::of);
+        if places != self.options.places {
+            self.job = Arc::new(self.job.placed(&places));
+            self.options.places = places;
+        }
         self.mfu = Mfu::of(&self.captures(), experiment.as_ref());
         self.experiment = experiment;
     }
@@ -229,6 +237,20 @@ mod tests {
         let workspace = Workspace::new(epochs.iter().map(|epoch| document(*epoch)));
         let starts = workspace.docs.iter().filter_map(|doc| Some(doc.axis_span(doc.trace.span?).start_ns));
         (workspace.job.clock.sources.iter().map(|source| source.basis).collect(), starts.collect())
+    }
+
+    #[test]
+    fn what_is_said_of_ranks_places_them() {
+        let mut workspace = Workspace::new([document(None), document(None)]);
+        assert_eq!(workspace.job.ranks[1].place.pp, None);
+        let label = workspace.job.ranks[1].label.clone();
+        let mut experiment = Experiment::default();
+        experiment.ranks = vec![crate::experiment::RankPlace { label, pp: Some(3), ..Default::default() }];
+        workspace.describe(Some(experiment));
+        let known = crate::job::Known { at: 3, from: crate::job::PlaceSource::Typed };
+        assert_eq!((workspace.job.ranks[0].place.pp, workspace.job.ranks[1].place.pp), (None, Some(known)));
+        workspace.describe(None);
+        assert_eq!(workspace.job.ranks[1].place.pp, None);
     }
 
     #[test]

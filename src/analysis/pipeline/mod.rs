@@ -74,6 +74,11 @@ impl Pipeline {
         Some((p - 1.0) / (chunks * m + p - 1.0)).filter(|share| share.is_finite() && *share >= 0.0)
     }
 
+    /// The same without interleaving, whatever the chunks: (p-1)/(m+p-1).
+    pub fn plain_theory(&self) -> Option<f64> {
+        Self { interleave: None, ..*self }.theory()
+    }
+
     /// Chunks of layers a stage, at least 1.
     pub fn chunks(&self) -> u32 {
         self.interleave.unwrap_or(1).max(1)
@@ -131,6 +136,8 @@ mod tests {
         assert!((of(Some(4), Some(8), None).unwrap() - 3.0 / 11.0).abs() < 1e-12);
         assert!((of(Some(4), Some(32), Some(1)).unwrap() - 3.0 / 35.0).abs() < 1e-12);
         assert!((of(Some(4), Some(8), Some(2)).unwrap() - 3.0 / 19.0).abs() < 1e-12);
+        let both = Pipeline { stages: Some(4), micro_batches: Some(8), interleave: Some(2), declared: true };
+        assert_eq!(both.plain_theory(), Some(3.0 / 11.0));
         assert_eq!((of(None, Some(8), None), of(Some(4), None, None)), (None, None));
     }
 

@@ -11,6 +11,7 @@ pub mod heatmap;
 pub mod kernels;
 pub mod launches;
 pub mod mfu;
+pub mod pipeline;
 pub mod ranges;
 pub mod ranks;
 pub mod search;
@@ -33,6 +34,8 @@ pub struct PanelCaches {
     pub gaps: gaps::GapsCache,
     /// The panel of that name.
     pub comm: comm::CommunicationCache,
+    /// The panel of that name.
+    pub pipeline: pipeline::PipelineCache,
     /// The panel of that name.
     pub ranges: ranges::RangesCache,
     /// The panel of that name.
@@ -69,6 +72,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
         | Panel::Differences
         | Panel::Communication
         | Panel::Launches
+        | Panel::Pipeline
         | Panel::Mfu
         | Panel::Guide
         | Panel::Selection
@@ -79,6 +83,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, ou
                 Panel::Differences => differences::show(ui, cx, &mut caches.differences, out),
                 Panel::Communication => comm::show(ui, cx, &mut caches.comm, out),
                 Panel::Launches => launches::show(ui, cx, &mut caches.launches, out),
+                Panel::Pipeline => pipeline::show(ui, cx, &mut caches.pipeline, out),
                 Panel::Bookmarks => bookmarks::show(ui, cx, &mut caches.bookmarks, out),
                 Panel::Selection => selection::show(ui, cx, &mut caches.selection, out),
                 Panel::Mfu => mfu::show(ui, cx, &mut caches.mfu, out),

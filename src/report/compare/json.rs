@@ -1,5 +1,6 @@
 //! The comparison as JSON: stable keys; ranks by label, and for two ranks as `a` and `b`, too.
 
+use super::pipeline_json::{PipelineLines, place};
 use super::words::{extra_key, extra_text, notices, refusal_text, wandering_text};
 use crate::analysis::Partition;
 use crate::job::{Delta, Diff, Job, SourceClock};
@@ -31,6 +32,8 @@ pub struct CompareReport {
     pub straggler: Option<StragglerLine>,
     /// Pauses of the host that wander between ranks, in words.
     pub wandering_pauses: Option<String>,
+    /// The pipeline, when the user declares one or ranges name one.
+    pub pipeline: Option<PipelineLines>,
     /// Kernels by full name and launch shape, the largest difference first.
     pub kernels: Vec<KernelLine>,
     /// What changed between two ranks.
@@ -66,6 +69,9 @@ pub struct RankLine {
     host: Option<String>,
     gpu: Option<String>,
     device: i64,
+    /// Where it stands in the parallel layout, by `dp`, `tp`, `pp`, `cp`, `ep`, with what tells it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    place: BTreeMap<&'static str, crate::job::Known>,
     steps: u64,
     median_step_ns: Option<i64>,
     verdict: Option<crate::job::VerdictSummary>,
@@ -226,6 +232,7 @@ impl CompareReport {
             collectives: Collectives::of(job),
             straggler: StragglerLine::of(job),
             wandering_pauses: wandering_text(job),
+            pipeline: PipelineLines::of(job),
             kernels: kernels(job, two),
             diff: diff.map(|diff| DiffLines::of(job, diff)),
         }
@@ -272,6 +279,7 @@ impl RankLine {
             host: export.host.clone(),
             gpu: summary.gpu.clone(),
             device: summary.device,
+            place: place(job, rank),
             steps: summary.steps.len() as u64,
             median_step_ns: summary.typical.filter(|_| !summary.steps_estimated).map(|typical| typical.median_span_ns),
             verdict: summary.verdict,

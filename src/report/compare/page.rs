@@ -5,6 +5,7 @@ use super::change::{
     bound_by_text, change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text,
 };
 use super::json::wait_share;
+use super::pipeline::{place_sources_text, place_text};
 use super::words::{
     basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, members_text, notices,
     refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
@@ -21,8 +22,11 @@ const COLUMNS: usize = 12;
 pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(1, "Ranks".to_owned()), Block::Table(ranks(job))];
     blocks.extend(job_missing_text(job).map(Block::Paragraph));
+    let sources = place_sources_text(job);
+    blocks.extend(sources.map(|text| Block::Paragraph(format!("Places in the parallel layout: {text}."))));
     clock(job, &mut blocks);
     straggler(job, &mut blocks);
+    super::pipeline::blocks(job, &mut blocks);
     collectives(job, &mut blocks);
     steps(job, &mut blocks);
     if let Some(diff) = diff {
@@ -49,6 +53,7 @@ fn steps_text(summary: &RankSummary) -> String {
 }
 
 fn ranks(job: &Job) -> Grid {
+    let placed = place_sources_text(job).is_some();
     let row = |rank: usize| {
         let summary = job.summary(rank)?;
         let export = job.exports.get(job.ranks.get(rank)?.at.export)?;
@@ -64,13 +69,21 @@ fn ranks(job: &Job) -> Grid {
         ];
         cells.extend(Part::ALL.map(|part| format::percent(part.share(&parts))));
         cells.push(format::percent(waited_share(job, rank)));
+        if placed {
+            cells.push(place_text(&job.ranks.get(rank)?.place));
+        }
         Some(cells)
     };
     let mut head = vec!["Rank", "Host", "GPU", "Bound by", "Steps", "Median step"];
     head.extend(Part::ALL.map(Part::text));
     head.push("Waited");
+    let mut words = vec![1, 2, 3];
+    if placed {
+        words.push(head.len());
+        head.push("Place");
+    }
     let rows = (0..job.ranks.len()).filter_map(row).collect();
-    Grid::new("Shares of the typical step, else of the whole span; waited: for other ranks", &head, &[1, 2, 3], rows)
+    Grid::new("Shares of the typical step, else of the whole span; waited: for other ranks", &head, &words, rows)
 }
 
 fn clock(job: &Job, blocks: &mut Vec<Block>) {
