@@ -1,6 +1,7 @@
 //! The details panel: what is known about the selection, and every field of its row.
 
 use super::capture::copy_button;
+use super::counterparts;
 use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::{Fetcher, Fields};
@@ -48,31 +49,36 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, timeline: &mut time
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let width = ui.available_width();
         let same = timeline.same_name(ui.ctx(), (cx.workspace, cx.view), item);
-        let mut same_block = |ui: &mut Ui, width: f32| {
+        let same_block = |ui: &mut Ui, width: f32, out: &mut Vec<Command>| {
             let Some(same) = &same else { return };
             ui.set_width(width);
             same_name::show(ui, cx, item, same, out);
             ui.add_space(8.0);
         };
+        let beside = timeline.beside(cx.workspace, item);
         if width < FACTS_PT + FIELDS_PT {
             facts_column(ui, width, facts);
+            counterparts::show(ui, cx, &beside, out);
             ui.add_space(8.0);
-            same_block(ui, width);
+            same_block(ui, width, out);
             fields_block(ui, cx, fields);
             return;
         }
         let three = same.is_some() && width >= FACTS_PT + SAME_PT + FIELDS_PT + 16.0;
         ui.horizontal_top(|ui| {
-            ui.vertical(|ui| facts_column(ui, FACTS_PT, facts));
+            ui.vertical(|ui| {
+                facts_column(ui, FACTS_PT, facts);
+                counterparts::show(ui, cx, &beside, out);
+            });
             ui.add_space(8.0);
             if three {
-                ui.vertical(|ui| same_block(ui, SAME_PT));
+                ui.vertical(|ui| same_block(ui, SAME_PT, out));
                 ui.add_space(8.0);
             }
             ui.vertical(|ui| {
                 if !three {
                     let width = ui.available_width();
-                    same_block(ui, width);
+                    same_block(ui, width, out);
                 }
                 fields_block(ui, cx, fields);
             });

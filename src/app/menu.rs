@@ -153,6 +153,7 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             }
         }
     });
+    ui.menu_button("Clock of several files", |ui| super::status::clock_menu(ui, cx, out));
     ui.menu_button("Theme", |ui| {
         for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {
             if ui.radio(cx.view.theme == theme, text).clicked() {

@@ -13,6 +13,7 @@ mod again;
 pub mod bookmarks;
 mod capture;
 mod causes;
+mod counterparts;
 mod cx;
 mod details;
 mod dialogs;

@@ -16,10 +16,12 @@ mod cost;
 mod diff;
 pub mod file;
 mod heat;
+mod kernel_waits;
 mod matching;
 mod median;
 mod ranks;
 mod straggler;
+mod strip;
 mod summary;
 mod waits;
 
@@ -28,9 +30,11 @@ pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
 pub use cost::{Extra, ExtraKind, SlowKernels};
 pub use diff::{COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, KernelDelta, RangeDelta};
 pub use heat::{Heat, HeatMetric, wait_share};
+pub use kernel_waits::{KernelWaits, WaitWalk};
 pub use matching::{Group, Member, Refusal, RefusalReason};
 pub use ranks::{JobRank, RankRef};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
+pub use strip::{Difference, Strip, StripBar};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
 
@@ -79,7 +83,10 @@ impl Job {
     /// The same job by another clock: what was matched stays.
     #[must_use]
     pub fn on_clock(&self, options: &JobOptions) -> Self {
-        let clock = Clock::of(&self.exports, &self.ranks, &self.groups, options);
+        let clock = match options.clock == self.clock.mode && !self.clock.sources.is_empty() {
+            true => self.clock.shifted(&options.shift_ns),
+            false => Clock::of(&self.exports, &self.ranks, &self.groups, options),
+        };
         let mut job = Self { clock, ..self.clone() };
         job.waits = Waits::of(&job);
         job.stragglers = Stragglers::of(&job);

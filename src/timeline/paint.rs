@@ -55,6 +55,7 @@ pub fn tone(palette: &Palette, tone: Tone) -> Color32 {
     match tone {
         Tone::Solid(ink) => palette.ink(ink),
         Tone::Half(ink) => palette.ink(ink).gamma_multiply(0.55),
+        Tone::Wait(ink) => palette.background.lerp_to_gamma(palette.ink(ink), 0.4),
         Tone::Faint(ink) => palette.ink(ink).gamma_multiply(0.22),
         Tone::Edge => palette.edge,
         Tone::User([red, green, blue]) => super::color::user(red, green, blue),

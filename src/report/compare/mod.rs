@@ -1,10 +1,12 @@
 //! Several ranks, or two runs, beside each other: as text, JSON and documents.
 
 mod json;
+mod kernel;
 mod page;
 mod words;
 
 pub use json::CompareReport;
+pub use kernel::{beside_text, clock_error, difference_lines, kernel_lines, shift_text, shifted_by};
 pub use words::{
     basis_text, clock_text, extra_advice, extra_text, group_text, mode_help, mode_text, notices, refusal_text,
     straggler_text, wandering_text,
