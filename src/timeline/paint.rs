@@ -121,7 +121,7 @@ fn clip(polygon: Vec<Pos2>, edge: f32, inside: impl Fn(f32, f32) -> bool) -> Vec
 fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     let ground = tone(palette, text.on);
     let color = match text.on {
-        Tone::Solid(_) => super::color::on(ground),
+        Tone::Solid(_) | Tone::Wait(_) => super::color::on(ground),
         Tone::Line => palette.text_dim,
         _ => palette.text,
     };
@@ -132,7 +132,7 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
         let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
         // Lines of steps do not run through a text that stands on nothing.
         let ground = if text.on == Tone::Line { palette.background } else { ground };
-        if text.on == Tone::Line
+        if matches!(text.on, Tone::Line | Tone::Wait(_))
             || matches!(text.on, Tone::Solid(ink) if ink == Ink::COMMUNICATION || ink.as_hue().is_some())
         {
             // Keeps the strokes of a hatch from running through the letters.

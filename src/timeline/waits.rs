@@ -36,6 +36,11 @@ pub fn bar(frame: &Frame<'_>, doc: usize, (span, wait_ns): (Span, i64), bar: Blo
     if bar.x1 - bar.x0 < BAR_MIN_PT || x1 - x0 < WAIT_MIN_PX * px {
         return;
     }
+    // Text stands on the ground that most of the bar has.
+    let label = list.labels.last_mut().filter(|label| (label.y0, label.on) == (bar.y0, bar.tone) && label.x1 <= bar.x1);
+    if let Some(label) = label.filter(|label| label.x0 >= bar.x0 && 2.0 * (x1 - label.x0) > label.x1 - label.x0) {
+        label.on = Tone::Wait(ink);
+    }
     list.data.push(Block { x0, x1, tone: Tone::Wait(ink), ..bar });
     let step = LINES_PT.max((bar.y1 - bar.y0) / LINES);
     let mut y0 = frame.snap(bar.y0 + step / 2.0);

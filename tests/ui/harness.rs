@@ -7,10 +7,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use stepscope::analysis::{Params, analyze};
 use stepscope::app::Window;
 use stepscope::app::load::{OpenError, Opened, Opener, Watch, What};
 use stepscope::app::settings::Settings;
 use stepscope::app::store::{Remembered, Store};
+use stepscope::nsys::{LoadOptions, open};
 use stepscope::raster::Renderer;
 use stepscope::view::Command;
 
@@ -34,7 +36,7 @@ impl TestRenderer for Cpu {
 }
 
 /// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `hang`
-/// waits until it is cancelled or released, `panic` panics.
+/// waits until it is cancelled or released, `panic` panics; a file that is there is read.
 #[derive(Default)]
 pub struct Fake {
     released: Mutex<bool>,
@@ -72,6 +74,11 @@ impl Fake {
             "worse" => Err(OpenError::Failed { message: "worse.sqlite is empty.".to_owned() }),
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
+            _ if path.exists() => {
+                let trace = open(path, &LoadOptions::default(), &watch.reader).unwrap();
+                let analysis = analyze(&trace, &Params::default());
+                Ok(vec![(Arc::new(trace), Arc::new(analysis))])
+            }
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
             rank => {
                 Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])

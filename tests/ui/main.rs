@@ -20,6 +20,7 @@ mod palette;
 mod panels;
 mod pictures;
 mod ranges;
+mod ranks;
 mod screens;
 mod search;
 mod selection;

@@ -62,10 +62,9 @@ fn uncertainty_ns(job: &Job, a: usize, b: usize) -> Option<i64> {
     job.clock.uncertainty_ns(job.ranks.get(a)?.at.export, job.ranks.get(b)?.at.export)
 }
 
-/// How far off a time across two clocks may be, in brackets behind it; empty on one clock.
+/// How far off a time across two clocks may be, in brackets behind it.
 pub fn clock_error(uncertainty_ns: Option<i64>) -> String {
     match uncertainty_ns {
-        Some(0) => String::new(),
         Some(ns) => format!(" (clock \u{b1}{})", format::duration(ns)),
         None => " (clock uncertainty not known)".to_owned(),
     }
@@ -83,7 +82,6 @@ pub fn beside_text(later_ns: i64, longer_ns: i64, uncertainty_ns: Option<i64>) -
 
 fn later_text(later_ns: i64, uncertainty_ns: Option<i64>) -> String {
     let error = match uncertainty_ns {
-        Some(0) => String::new(),
         Some(ns) => format!(" \u{b1}{}", format::duration(ns)),
         None => " \u{b1}?".to_owned(),
     };
@@ -139,7 +137,7 @@ mod tests {
     #[test]
     fn differences_are_said_with_their_direction_and_error() {
         assert_eq!(beside_text(1_200_000, 300_000, Some(800)), "+1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer");
-        assert_eq!(beside_text(-5, -7, Some(0)), "5 ns earlier, 7 ns shorter");
+        assert_eq!(beside_text(-5, -7, Some(0)), "5 ns earlier \u{b1}0 ns, 7 ns shorter");
         assert_eq!(beside_text(0, 0, None), "at the same time \u{b1}?, as long");
         assert_eq!((shifted_by(2_500_000), shifted_by(-5)), ("shifted +2.500 ms".into(), "shifted -5 ns".into()));
         assert_eq!(shift_text(&Job::default()), None);
