@@ -3,28 +3,26 @@
 use super::cx::Cx;
 use crate::format;
 use crate::report::compare::beside_text;
-use crate::view::available::why_not;
 use crate::view::{Command, Counterpart, Item};
 use egui::{Label, RichText, Ui};
 
 /// Counterparts that are listed, at most.
-const LISTED: usize = 64;
+const LISTED: usize = 16;
 
 /// Draws the block; nothing for an item without counterparts.
-pub fn show(ui: &mut Ui, cx: &Cx<'_>, beside: &[Counterpart], out: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, item: Item, beside: &[Counterpart], out: &mut Vec<Command>) {
     if beside.is_empty() {
         return;
     }
-    ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.strong("On other ranks").on_hover_text(
             "The same collective, else the kernel of the same name and place in the step of the same number. Starts are \
              compared by the clock in force.",
         );
-        let refused = why_not(&Command::AlignHere(None), cx.view, cx.workspace);
-        let align = ui.add_enabled(refused.is_none(), egui::Button::new("Align here").small());
+        let movable = beside.iter().any(|other| other.item.doc() != item.doc());
+        let align = ui.add_enabled(movable, egui::Button::new("Align at it").small());
         let tip = "Shift the other files so that all of these end together (Alt+K)";
-        if align.on_hover_text(tip).on_disabled_hover_text(refused.unwrap_or_default()).clicked() {
+        if align.on_hover_text(tip).on_disabled_hover_text("They are in the same file: one clock").clicked() {
             out.push(Command::AlignHere(None));
         }
     });
@@ -42,6 +40,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, beside: &[Counterpart], out: &mut Vec<Comm
         let more = format!("and {} more", format::count(beside.len().saturating_sub(LISTED) as u64));
         ui.label(RichText::new(more).weak());
     }
+    ui.add_space(8.0);
 }
 
 fn rank_label(cx: &Cx<'_>, item: Item) -> String {
