@@ -7,7 +7,7 @@ use std::sync::Arc;
 mod support;
 use stepscope::analysis::{Collective, Family, Params, analyze};
 use stepscope::job::{
-    Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler,
+    Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler, Strip,
 };
 use stepscope::job::{file, folder};
 use stepscope::nsys::{LoadOptions, Progress, open};
@@ -286,4 +286,58 @@ fn a_folder_of_512_summaries_is_one_job() {
     let hosts: std::collections::BTreeSet<_> = job.exports.iter().filter_map(|export| export.host.clone()).collect();
     assert_eq!((job.exports.len(), job.ranks.len(), hosts.len()), (512, 512, 64));
     assert!(job.ranks.iter().enumerate().all(|(at, rank)| rank.label == at.to_string()));
+}
+
+#[test]
+fn arrivals_and_waits_in_columns_are_those_of_each_matched_collective() {
+    for name in ["straggler-clock", "pipeline-8"] {
+        let (job, _) = compared(&JobConfig { steps: 3, ..named(name) });
+        let (own, other) = (1, 0);
+        let strip = Strip::of(&job, own, other);
+        let (mut expected, mut waits) = (Vec::new(), Vec::new());
+        for (at, group) in job.groups.iter().enumerate() {
+            let place = |rank: usize| group.members.iter().position(|member| member.rank == rank);
+            for number in 0..group.count {
+                let matched = job.matched(at, number).unwrap();
+                let Some(member) = place(own) else { continue };
+                let (_, op) = job.op_of(at, member, number).unwrap();
+                let (a, split) = matched.members[member];
+                waits.push((op, split.wait_ns));
+                if let Some(beside) = place(other) {
+                    let (b, _) = matched.members[beside];
+                    expected.push((op, a.start_ns - b.start_ns, a.len_ns() - b.len_ns()));
+                }
+            }
+        }
+        let mut found: Vec<_> = strip.differences.iter().map(|d| (d.op, d.later_ns, d.longer_ns)).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert!(!expected.is_empty() && found.len() == expected.len(), "{name}");
+        for (found, expected) in found.iter().zip(&expected) {
+            // Spans in job time are rounded by the clock's drift.
+            let off = (found.1 - expected.1).abs().max((found.2 - expected.2).abs());
+            assert!(found.0 == expected.0 && off <= 1, "{name}: {found:?} {expected:?}");
+        }
+        assert_eq!(strip.most_ns, strip.differences.iter().map(|d| d.later_ns.abs()).max().unwrap());
+        assert!(job.share_collectives(own, other));
+        waits.sort_unstable();
+        let kernels = &job.waits.kernels[own];
+        let mut walk = kernels.walk();
+        assert_eq!(kernels.len(), waits.len());
+        for (op, wait_ns) in waits {
+            assert_eq!(walk.wait_ns(op), Some(wait_ns), "{name}: {op}");
+        }
+    }
+}
+
+#[test]
+fn a_shift_by_hand_moves_one_file_and_is_taken_back_whole() {
+    let (exports, _) = simulated(&JobConfig { steps: 3, ..named("clock-offset") });
+    let options = |shift_ns: Vec<i64>| JobOptions { shift_ns, ..JobOptions::default() };
+    let job = Job::of(exports.clone(), &JobOptions::default());
+    let shifted = job.on_clock(&options(vec![0, 5_000])).on_clock(&options(vec![300, 7_000]));
+    let anew = Job::of(exports, &options(vec![300, 7_000]));
+    assert_eq!((&shifted.clock, &shifted.waits), (&anew.clock, &anew.waits), "as if it had been so from the start");
+    let back = shifted.on_clock(&JobOptions::default());
+    assert_eq!((&back.clock, &back.waits), (&job.clock, &job.waits));
 }

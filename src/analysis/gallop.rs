@@ -2,7 +2,7 @@
 
 /// First place at or after `from` for which `before` does not hold; it must hold for a run from there on. Costs the
 /// logarithm of the distance.
-pub(super) fn gallop(column: &[i64], from: usize, before: impl Fn(i64) -> bool) -> usize {
+pub fn gallop<T: Copy>(column: &[T], from: usize, before: impl Fn(T) -> bool) -> usize {
     let mut step = 1;
     let mut low = from;
     while let Some(value) = column.get(low + step - 1) {

@@ -51,6 +51,7 @@ pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation,
 pub use counter::{Column, Counter, CounterKind, Direction, Stat, StepSeries, Unit, counters_of};
 pub use coverage::Coverage;
 pub use findings::{Diagnosis, Evidence, Finding, Rule, Severity, Value};
+pub use gallop::gallop;
 pub use guide::{ENOUGH_STEPS, Guide, GuideCheck, GuideFact, GuideItem, GuideStage, GuideState};
 pub use idle::{GapPlace, GapReport, GapSum, Idle};
 pub use kernel_table::{

@@ -7,6 +7,8 @@ use super::menu::PANELS;
 use super::settings::SCALES_PERCENT;
 use crate::analysis::Attribution;
 use crate::format;
+use crate::job::ClockMode;
+use crate::report::compare;
 use crate::view::available::why_not;
 use crate::view::search::{Query, Scope};
 use crate::view::shortcuts::{Chord, SHORTCUTS};
@@ -87,6 +89,9 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
     add("Search: regular expression".to_owned(), vec![Command::OpenSearch, Command::SetQuery(regex)]);
     for scope in Scope::ALL {
         add(format!("Search where: {}", scope.text()), vec![Command::SetScope(scope), Command::OpenSearch]);
+    }
+    for mode in ClockMode::ALL {
+        add(format!("Clock: {}", compare::mode_text(mode)), vec![Command::SetClock(mode)]);
     }
     for (panel, name) in PANELS {
         let show = (!cx.settings.side).then_some(Command::ToggleSidePanel);

@@ -1,6 +1,7 @@
 //! The details panel: what is known about the selection, and every field of its row.
 
 use super::capture::copy_button;
+use super::counterparts;
 use super::cx::{Cx, pair};
 use super::facts::Facts;
 use super::fetch::{Fetcher, Fields};
@@ -48,31 +49,39 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, details: &mut Details, timeline: &mut time
     ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
         let width = ui.available_width();
         let same = timeline.same_name(ui.ctx(), (cx.workspace, cx.view), item);
-        let mut same_block = |ui: &mut Ui, width: f32| {
-            let Some(same) = &same else { return };
+        let beside = timeline.beside(cx.workspace, item);
+        let has_kin = same.is_some() || !beside.is_empty();
+        // What it is compared with: on other ranks, and under its own name.
+        let kin_block = |ui: &mut Ui, width: f32, out: &mut Vec<Command>| {
+            if !has_kin {
+                return;
+            }
             ui.set_width(width);
-            same_name::show(ui, cx, item, same, out);
+            counterparts::show(ui, cx, item, &beside, out);
+            if let Some(same) = &same {
+                same_name::show(ui, cx, item, same, out);
+            }
             ui.add_space(8.0);
         };
         if width < FACTS_PT + FIELDS_PT {
             facts_column(ui, width, facts);
             ui.add_space(8.0);
-            same_block(ui, width);
+            kin_block(ui, width, out);
             fields_block(ui, cx, fields);
             return;
         }
-        let three = same.is_some() && width >= FACTS_PT + SAME_PT + FIELDS_PT + 16.0;
+        let three = has_kin && width >= FACTS_PT + SAME_PT + FIELDS_PT + 16.0;
         ui.horizontal_top(|ui| {
             ui.vertical(|ui| facts_column(ui, FACTS_PT, facts));
             ui.add_space(8.0);
             if three {
-                ui.vertical(|ui| same_block(ui, SAME_PT));
+                ui.vertical(|ui| kin_block(ui, SAME_PT, out));
                 ui.add_space(8.0);
             }
             ui.vertical(|ui| {
                 if !three {
                     let width = ui.available_width();
-                    same_block(ui, width);
+                    kin_block(ui, width, out);
                 }
                 fields_block(ui, cx, fields);
             });

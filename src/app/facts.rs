@@ -5,7 +5,7 @@
 
 use crate::analysis::{Attribution, Class, GapReport, Message, Part, Sequence, Step, StepEdge, linked_by_sequence};
 use crate::format;
-use crate::report::{self, Gap};
+use crate::report::{self, Gap, compare};
 use crate::trace::{OpKind, RangeTable, Rank, RowNumbers, RowRef, TableKind, Thread, Trace};
 use crate::units::{Span, share};
 use crate::view::{Doc, Item, RankId, Workspace};
@@ -107,6 +107,11 @@ fn op_facts(workspace: &Workspace, id: RankId, op: usize) -> Option<Facts> {
     if let Some(message) = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.communication.message(op as u32))
     {
         add_message(&mut facts, message);
+    }
+    if let Some(own) = workspace.job_rank(id).filter(|_| doc.analysis.classes.class(name, kind).is_communication()) {
+        for (name, value) in compare::kernel_lines(&workspace.job, own, op as u32) {
+            facts.add(name, value);
+        }
     }
     add_launch(&mut facts, trace, rank, op);
     let path = doc.analysis.ranks.get(id.rank).and_then(|numbers| numbers.ranges.path_text(trace, op));

@@ -153,6 +153,11 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
                 ui.close();
             }
         }
+        if cx.workspace.job.exports.len() > 1 {
+            ui.separator();
+            ui.label(RichText::new("Clock of several files").weak());
+            super::status::clock_menu(ui, cx, out);
+        }
     });
     ui.menu_button("Theme", |ui| {
         for (theme, text) in [(Theme::Dark, "Dark"), (Theme::Light, "Light")] {

@@ -101,12 +101,13 @@ fn shortcuts(ui: &mut Ui, out: &mut Vec<Command>) {
 const KEYS_PT: f32 = 184.0;
 
 /// What the mouse does over the timeline.
-const MOUSE: [(&str, &str); 16] = [
+const MOUSE: [(&str, &str); 17] = [
     ("Click", "Select what is under the pointer"),
     ("Double-click", "Fit it; on empty space, everything"),
     ("Middle click", "Fit what is under the pointer"),
     ("Drag", "Move through time and lanes"),
     ("Shift+drag", "Measure a span"),
+    ("Alt+drag", "Shift a file against the others"),
     ("Drag on the ruler", "Measure a span"),
     ("Alt or Ctrl meanwhile", "Do not snap to edges"),
     ("Drag an edge of the span", "Move it"),

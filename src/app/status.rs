@@ -76,7 +76,8 @@ pub fn visible_text(workspace: &Workspace, view: &ViewState) -> String {
 fn clock(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let job = &cx.workspace.job;
     let notices = compare::notices(job);
-    let text = RichText::new(format!("Clock: {}", compare::clock_text(job))).small();
+    let shift = compare::shift_text(job).map_or_else(String::new, |shift| format!("; {shift}"));
+    let text = RichText::new(format!("Clock: {}{shift}", compare::clock_text(job))).small();
     let text = if notices.is_empty() { text.weak() } else { text.color(cx.palette.warning) };
     let response = ui.menu_button(text, |ui| clock_menu(ui, cx, out)).response;
     let mut tip = "What puts the files on one axis, and how far off that may be.".to_owned();
@@ -94,9 +95,6 @@ pub fn clock_menu(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             ui.close();
         }
     }
-    let shifted = cx.workspace.options.shift_ns.iter().any(|ns| *ns != 0);
-    if ui.add_enabled(shifted, egui::Button::new("Take back shifts")).clicked() {
-        out.push(Command::ResetShifts);
-        ui.close();
-    }
+    super::menu::entry(ui, cx, "Align at the selected item", Command::AlignHere(None), out);
+    super::menu::entry(ui, cx, "Take back shifts", Command::ResetShifts, out);
 }

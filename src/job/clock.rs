@@ -45,6 +45,13 @@ pub enum ClockMode {
 impl ClockMode {
     /// All modes, in the order of menus.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Collectives, Self::StepStart, Self::Wall, Self::Manual];
+
+    /// The mode after this one, the first after the last.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|mode| *mode == self).map_or(0, |at| at + 1);
+        Self::ALL.get(at).copied().unwrap_or_default()
+    }
 }
 
 /// What an export was put on the clock by.
@@ -207,9 +214,18 @@ impl Clock {
             let source = clock.place(exports, at, walls_fit, by_collectives.get(at).copied().flatten());
             clock.sources.push(source);
         }
-        for (source, shift_ns) in clock.sources.iter_mut().zip(&options.shift_ns) {
-            source.shift_ns = *shift_ns;
-            source.map.offset_ns = source.map.offset_ns.saturating_add(*shift_ns);
+        clock.shifted(&options.shift_ns)
+    }
+
+    /// The same clock with these shifts by hand in place of those it has; missing ones are 0.
+    #[must_use]
+    pub(super) fn shifted(&self, shift_ns: &[i64]) -> Self {
+        let mut clock = self.clone();
+        for (at, source) in clock.sources.iter_mut().enumerate() {
+            let shift_ns = shift_ns.get(at).copied().unwrap_or(0);
+            let by_ns = shift_ns.saturating_sub(source.shift_ns);
+            source.map.offset_ns = source.map.offset_ns.saturating_add(by_ns);
+            source.shift_ns = shift_ns;
         }
         clock
     }

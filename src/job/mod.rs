@@ -18,6 +18,7 @@ mod exposed;
 pub mod file;
 pub mod folder;
 mod heat;
+mod kernel_waits;
 mod longest;
 mod matching;
 mod median;
@@ -26,6 +27,7 @@ mod ranks;
 mod staged_step;
 mod stages;
 mod straggler;
+mod strip;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,7 @@ pub use cost::{Extra, ExtraKind, SlowKernels};
 pub use diff::{COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, KernelDelta, RangeDelta};
 pub use exposed::{ExposedSplit, exposed_splits};
 pub use heat::{Heat, HeatMetric, deviation, wait_share};
+pub use kernel_waits::{KernelWaits, WaitWalk};
 pub use longest::longest_run;
 pub use matching::{Group, Member, Refusal, RefusalReason};
 pub use place::{Axis, Known, Layout, Place, PlaceOptions, PlaceSource};
@@ -44,6 +47,7 @@ pub use ranks::{JobRank, RankRef};
 pub use staged_step::{Phase, StageLane, StagedStep};
 pub use stages::{Change, IMBALANCE_SHARE, Imbalance, Stage, StageNotice, StageTime, Stages, WhatIf};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
+pub use strip::{Difference, Strip, StripBar};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
 
@@ -97,7 +101,10 @@ impl Job {
     /// The same job by another clock: what was matched, and where the ranks stand, stays.
     #[must_use]
     pub fn on_clock(&self, options: &JobOptions) -> Self {
-        let clock = Clock::of(&self.exports, &self.ranks, &self.groups, options);
+        let clock = match options.clock == self.clock.mode && !self.clock.sources.is_empty() {
+            true => self.clock.shifted(&options.shift_ns),
+            false => Clock::of(&self.exports, &self.ranks, &self.groups, options),
+        };
         let mut job = Self { clock, ..self.clone() };
         job.waits = Waits::of(&job);
         job.stragglers = Stragglers::of(&job);

@@ -3,7 +3,7 @@
 //! wait of a rank = latest start over all ranks - own start; transfer = own end - latest start. Both are cut to the
 //! kernel, so that they sum to its duration whatever the clock's error. Ranks that are not open cannot be the last.
 
-use super::{Group, GroupKey, Job, JobRank};
+use super::{Group, GroupKey, Job, JobRank, KernelWaits};
 use crate::analysis::{Collective, median_of};
 use crate::units::Span;
 use rustc_hash::FxHashMap;
@@ -110,6 +110,8 @@ pub struct Waits {
     pub groups: Vec<GroupWaits>,
     /// By rank of the job.
     pub ranks: Vec<RankWaits>,
+    /// By rank of the job: how long each of its matched kernels waited.
+    pub kernels: Vec<KernelWaits>,
     /// Who waited for whom.
     pub matrix: WaitMatrix,
     /// Matched collectives in all.
@@ -124,17 +126,24 @@ impl Waits {
     pub(super) fn of(job: &Job) -> Self {
         let mut waits = Self { ranks: vec![RankWaits::default(); job.ranks.len()], ..Self::default() };
         let mut cells: FxHashMap<(u32, u32), i64> = FxHashMap::default();
+        let mut kernels: Vec<Vec<(u32, i64)>> = vec![Vec::new(); job.ranks.len()];
         for (at, group) in job.groups.iter().enumerate() {
             for (member, of) in group.members.iter().enumerate() {
                 waits.places.insert((of.rank, of.group), (at, member));
             }
-            let sums = GroupWaits::of(job, at, group, &mut waits.ranks, &mut cells);
+            let sums = GroupWaits::of(
+                job,
+                at,
+                group,
+                &mut Sums { ranks: &mut waits.ranks, cells: &mut cells, kernels: &mut kernels },
+            );
             waits.groups.push(sums);
             waits.matched += group.count as u64;
         }
         let mut cells: Vec<_> = cells.into_iter().filter(|(_, ns)| *ns > 0).collect();
         cells.sort_unstable_by_key(|(key, _)| *key);
         waits.matrix = WaitMatrix { cells };
+        waits.kernels = kernels.into_iter().map(KernelWaits::of).collect();
         let kernels = |rank: usize| job.summary(rank).map_or(0, |s| s.comm.iter().map(|g| g.len() as u64).sum::<u64>());
         let all: u64 = (0..job.ranks.len()).map(kernels).sum();
         waits.unmatched = all.saturating_sub(waits.ranks.iter().map(|rank| rank.collectives).sum());
@@ -142,14 +151,15 @@ impl Waits {
     }
 }
 
+/// What all groups are summed up in.
+struct Sums<'a> {
+    ranks: &'a mut [RankWaits],
+    cells: &'a mut FxHashMap<(u32, u32), i64>,
+    kernels: &'a mut [Vec<(u32, i64)>],
+}
+
 impl GroupWaits {
-    fn of(
-        job: &Job,
-        at: usize,
-        group: &Group,
-        ranks: &mut [RankWaits],
-        cells: &mut FxHashMap<(u32, u32), i64>,
-    ) -> Self {
+    fn of(job: &Job, at: usize, group: &Group, all: &mut Sums<'_>) -> Self {
         let members = group.members.len();
         let mut sums = Self { members: vec![Split::default(); members], last: vec![0; members], ..Self::default() };
         let mut kinds: FxHashMap<Collective, u64> = FxHashMap::default();
@@ -171,17 +181,20 @@ impl GroupWaits {
                 if let Some(sum) = sums.members.get_mut(member) {
                     sum.add(*split);
                 }
-                if let Some(sum) = ranks.get_mut(rank) {
+                if let Some(sum) = all.ranks.get_mut(rank) {
                     sum.split.add(*split);
                     sum.collectives += 1;
                     sum.decided += u64::from(matched.last.is_some());
                     sum.last += u64::from(matched.last == Some(member));
                 }
+                if let (Some(kernels), Some((_, op))) = (all.kernels.get_mut(rank), job.op_of(at, member, number)) {
+                    kernels.push((op, split.wait_ns));
+                }
                 let whom = matched.last.filter(|last| *last != member).and_then(|last| group.members.get(last));
                 if let Some((who, whom)) =
                     whom.and_then(|w| Some((u32::try_from(rank).ok()?, u32::try_from(w.rank).ok()?)))
                 {
-                    let cell = cells.entry((who, whom)).or_default();
+                    let cell = all.cells.entry((who, whom)).or_default();
                     *cell = cell.saturating_add(split.wait_ns);
                 }
             }
@@ -200,8 +213,8 @@ impl GroupWaits {
 }
 
 impl Matched {
-    /// Bus bandwidth of the transfer alone, where the size is known.
-    fn bus_gb_per_s(&self, group: &Group) -> Option<f64> {
+    /// Bus bandwidth of the transfer alone in gigabytes per second, where the size is known. `group` is its group.
+    pub fn bus_gb_per_s(&self, group: &Group) -> Option<f64> {
         let ranks = group.size.or_else(|| u32::try_from(self.members.len()).ok());
         let transfer_ns = self.members.iter().map(|(_, split)| split.transfer_ns).max()?;
         crate::analysis::bus_gb_per_s(self.kind, ranks, self.bytes, transfer_ns)

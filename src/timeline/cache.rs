@@ -2,6 +2,7 @@
 //!
 //! Rows are built when a lane is first laid out and dropped with their document.
 
+use super::beside::Beside;
 use super::coloring::{Entry, Inks, Scheme};
 use super::counters;
 use super::drag::Drag;
@@ -13,12 +14,13 @@ use super::lanes::{RankLanes, RowsKey, build};
 use super::layout::Lane;
 use super::map_hits::MapHits;
 use super::minimap::{MapDrag, Work};
-use super::recolor::{Beside, Painted, Recolor};
+use super::recolor::{self, Painted, Recolor};
 use super::rows::Rows;
 use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
 use super::snap::Snap;
+use super::strip::Strips;
 use crate::analysis::{Analysis, Counter};
 use crate::trace::Trace;
 use crate::view::{Doc, Item, LaneKey, ViewState, Workspace};
@@ -34,11 +36,13 @@ pub struct Cache {
     pub(super) scheme: Option<Scheme>,
     pub(super) legend: Option<Arc<Vec<Entry>>>,
     pub(super) recolor: Option<Recolor>,
-    pub(super) beside: Option<Beside>,
+    pub(super) beside: Option<recolor::Beside>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     counters: HashMap<LaneKey, Arc<Counter>>,
     linked: Option<(Item, Arc<Linked>)>,
     pub(super) same: Option<Same>,
+    pub(super) counterparts: Vec<Beside>,
+    pub(super) strips: Strips,
     pub(super) drag: Option<Drag>,
     /// The edge that attracts the end of the span being drawn.
     pub(super) snap: Option<Snap>,

@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::paint::LANE_FONT;
 use super::snap::{Snap, snap};
 use crate::format;
+use crate::report::compare;
 use crate::units::Span;
 use crate::view::{Command, Panel, Viewport};
 use egui::{CursorIcon, Key, Modifiers, Painter, PointerButton, Pos2, Rect, Response, Stroke, Ui, pos2, vec2};
@@ -23,6 +24,8 @@ pub enum Drag {
     Select(f64),
     /// Draws a box from this axis time on, to zoom to when it ends.
     Zoom(f64),
+    /// Shifts a document against the others; the part of a nanosecond that is still to come.
+    Shift(usize, f64),
     /// Does nothing any more: it was given up.
     Cancelled,
 }
@@ -71,6 +74,7 @@ pub(super) fn handle(
         Drag::Pan | Drag::Scroll => ui.ctx().set_cursor_icon(CursorIcon::Grabbing),
         Drag::Select(_) => ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal),
         Drag::Zoom(_) => ui.ctx().set_cursor_icon(CursorIcon::ZoomIn),
+        Drag::Shift(..) => ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal),
         Drag::Cancelled => {}
     }
     let delta = response.drag_delta();
@@ -82,6 +86,10 @@ pub(super) fn handle(
             scroll(frame, layout, -delta.y, out);
         }
         Drag::Scroll => scroll(frame, layout, -delta.y, out),
+        Drag::Shift(doc, rest_ns) => {
+            let rest_ns = shift(frame, doc, delta.x, rest_ns, out);
+            cache.drag = Some(Drag::Shift(doc, rest_ns));
+        }
         Drag::Select(from_ns) => {
             cache.snap = snap(frame, cache, layout, at, modifiers);
             let to_ns = cache.snap.map_or_else(|| time_at(frame, at), |snap| snap.at_ns as f64);
@@ -90,6 +98,22 @@ pub(super) fn handle(
         }
         Drag::Zoom(_) | Drag::Cancelled => {}
     }
+}
+
+/// Shifts document `doc` by `by_pt` points; returns what is less than a nanosecond of it and of `rest_ns`.
+pub(super) fn shift(frame: &Frame<'_>, doc: usize, by_pt: f32, rest_ns: f64, out: &mut Vec<Command>) -> f64 {
+    let by_ns = f64::from(by_pt) * frame.viewport().len_ns / frame.width_pt() + rest_ns;
+    let whole_ns = by_ns.round();
+    if whole_ns != 0.0 {
+        out.push(Command::ShiftDoc { doc, by_ns: whole_ns as i64 });
+    }
+    by_ns - whole_ns
+}
+
+/// The document that a drag with these keys shifts: that of the lane at `y_pt`, when several are open.
+pub(super) fn shifted_doc(frame: &Frame<'_>, layout: &Layout, y_pt: f32, modifiers: Modifiers) -> Option<usize> {
+    let shifts = modifiers.alt && frame.workspace.docs.len() > 1 && y_pt >= frame.ruler_bottom_pt();
+    frame.lane_at(layout, y_pt).filter(|_| shifts).map(|lane| lane.key.doc())
 }
 
 fn begin(
@@ -106,6 +130,9 @@ fn begin(
     }
     if button == PointerButton::Middle {
         return Drag::Pan;
+    }
+    if let Some(doc) = shifted_doc(frame, layout, origin.y, modifiers) {
+        return Drag::Shift(doc, 0.0);
     }
     if let Some(other_ns) = other_end(frame, origin) {
         return Drag::Select(other_ns as f64);
@@ -155,6 +182,9 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, cache: &Cache, palette
         Some(Drag::Zoom(from_ns)) => {
             paint_box(painter, frame, palette, from_ns, at);
             Some(format!("Zoom to {}", format::duration_f((time_at(frame, at) - from_ns).abs().round())))
+        }
+        Some(Drag::Shift(doc, _)) => {
+            frame.workspace.job.clock.sources.get(doc).map(|source| compare::shifted_by(source.shift_ns))
         }
         _ => None,
     };

@@ -8,6 +8,7 @@ use super::found::{self, Ticks};
 use super::ink::Ink;
 use super::lanes::{LaneSlices, RowsKey};
 use super::layout::{LANE_GAP_PT, Lane, Layout};
+use super::waits;
 use crate::format;
 use crate::trace::Trace;
 use crate::units::Span;
@@ -22,6 +23,8 @@ pub enum Tone {
     Faint(Ink),
     /// Half strength.
     Half(Ink),
+    /// The part of a kernel that waits for another rank: lighter, and nothing shows through.
+    Wait(Ink),
     /// A line at the left of a slice, which separates neighbours.
     Edge,
     /// A colour that the program gave to its range.
@@ -247,6 +250,8 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
         buffer.clear();
         pieces(&rows, row, &slices, frame.window(doc), frame.bin_ns(), &mut buffer);
         let mut ticks = Ticks::default();
+        // Operations of a row ascend, those of the next row begin anew.
+        let mut waits = waits::on(frame, key);
         for piece in &buffer {
             let slice_at = row.slice(piece.first as usize);
             let hit = hits.as_ref().map(|hits| match piece.whole {
@@ -256,6 +261,11 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
             let tone = found::tone(piece.ink, hit);
             if piece.whole {
                 slice(frame, lane, key, slice_at, piece, (y0, y1), tone, list);
+                let wait_ns = waits.as_mut().and_then(|walk| walk.wait_ns(slice_at));
+                if let (Some(wait_ns), Tone::Solid(ink)) = (wait_ns, tone) {
+                    let (x0, x1) = frame.edges(doc, piece.span);
+                    waits::bar(frame, doc, (piece.span, wait_ns), Block { x0, x1, y0, y1, tone }, ink, list);
+                }
             } else {
                 bin(frame, doc, piece, (y0, y1), tone, &mut list.data);
             }

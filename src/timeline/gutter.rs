@@ -8,7 +8,9 @@ use super::label;
 use super::lanes::LaneSlices;
 use super::layout::{Lane, Layout};
 use super::paint::{LANE_FONT, TEXT_FONT};
+use super::strip;
 use crate::format;
+use crate::report::compare;
 use crate::trace::Trace;
 use crate::units::{self, Span};
 use crate::view::{LaneKey, RankId, Workspace};
@@ -167,6 +169,7 @@ const fn short_name(key: LaneKey) -> Option<&'static str> {
     match key {
         LaneKey::Communication(_) => Some("Comm."),
         LaneKey::Idle(_) => Some("Idle"),
+        LaneKey::Differences(_) => Some("Arrival"),
         LaneKey::Launches(..) => Some("Launches"),
         _ => None,
     }
@@ -224,6 +227,9 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
+        LaneKey::Differences(rank) => {
+            plain(&format!("Arrival against rank {}", strip::reference_label(workspace, rank)))
+        }
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
@@ -243,7 +249,9 @@ fn rank_name(workspace: &Workspace, trace: &Trace, id: RankId) -> (String, Strin
     let Some(rank) = trace.ranks.get(id.rank) else { return <_>::default() };
     let gpu = rank.gpu.and_then(|gpu| trace.gpus.get(gpu)).map_or("GPU", |gpu| gpu.name.as_str());
     let name = format!("Rank {}   {}", workspace.label(id), gpu.trim_start_matches("NVIDIA "));
-    let place = [trace.source.host.clone(), Some(format!("device {}", rank.device)), Some(file_name(trace))];
+    let shift = workspace.job.clock.sources.get(id.doc).map(|source| source.shift_ns).filter(|ns| *ns != 0);
+    let host = trace.source.host.clone();
+    let place = [shift.map(compare::shifted_by), host, Some(format!("device {}", rank.device)), Some(file_name(trace))];
     (label::safe(&name), label::safe(&place.into_iter().flatten().collect::<Vec<_>>().join(", ")))
 }
 
@@ -269,6 +277,9 @@ pub fn thread_name(trace: &Trace, thread: usize) -> String {
 fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
     if matches!(lane.key, LaneKey::Counter(..)) {
         return counters::share_text(frame, cache, lane);
+    }
+    if let LaneKey::Differences(rank) = lane.key {
+        return strip::scale_text(cache, rank);
     }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));

@@ -2,6 +2,7 @@
 
 use super::arrange::Neighbours;
 use super::cache::Cache;
+use super::drag;
 use super::draw::Frame;
 use super::gutter::lane_name;
 use super::input::scroll;
@@ -37,6 +38,8 @@ enum GutterDrag {
     Scroll,
     /// Moves a lane among its neighbours.
     Move(LaneKey),
+    /// Shifts a document against the others; the part of a nanosecond that is still to come.
+    Shift(usize, f64),
     /// Makes a lane higher or lower.
     Resize {
         lane: LaneKey,
@@ -62,7 +65,7 @@ pub fn handle(
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, arrows));
     answer(frame, layout, out);
-    drag(ui, &response, frame, layout, cache, out);
+    follow_drag(ui, &response, frame, layout, cache, out);
     let hovered = response.hover_pos().filter(|_| cache.gutter.drag.is_none());
     if hovered.is_some_and(|at| edge_at(frame, layout, at).is_some()) {
         ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
@@ -156,7 +159,14 @@ fn edge_at(frame: &Frame<'_>, layout: &Layout, at: Pos2) -> Option<Lane> {
     [at.y, at.y - EDGE_PT].into_iter().find_map(|y| frame.lane_at(layout, y).filter(near))
 }
 
-fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, out: &mut Vec<Command>) {
+fn follow_drag(
+    ui: &Ui,
+    response: &Response,
+    frame: &Frame<'_>,
+    layout: &Layout,
+    cache: &mut Cache,
+    out: &mut Vec<Command>,
+) {
     if !(response.dragged_by(PointerButton::Primary) || response.dragged_by(PointerButton::Middle)) {
         cache.gutter.drag = None;
         return;
@@ -164,13 +174,22 @@ fn drag(ui: &Ui, response: &Response, frame: &Frame<'_>, layout: &Layout, cache:
     let origin = ui.input(|i| i.pointer.press_origin());
     let Some((origin, at)) = origin.zip(response.interact_pointer_pos()) else { return };
     let primary = response.dragged_by(PointerButton::Primary);
-    let mode = *cache.gutter.drag.get_or_insert_with(|| drag_at(frame, layout, origin, primary));
+    let modifiers = ui.input(|i| i.modifiers);
+    let mode = *cache.gutter.drag.get_or_insert_with(|| {
+        let shifted = drag::shifted_doc(frame, layout, origin.y, modifiers).filter(|_| primary);
+        shifted.map_or_else(|| drag_at(frame, layout, origin, primary), |doc| GutterDrag::Shift(doc, 0.0))
+    });
     ui.ctx().set_cursor_icon(match mode {
         GutterDrag::Resize { .. } => CursorIcon::ResizeVertical,
+        GutterDrag::Shift(..) => CursorIcon::ResizeHorizontal,
         GutterDrag::Scroll | GutterDrag::Move(_) => CursorIcon::Grabbing,
     });
     match mode {
         GutterDrag::Scroll => scroll(frame, layout, -response.drag_delta().y, out),
+        GutterDrag::Shift(doc, rest_ns) => {
+            let rest_ns = drag::shift(frame, doc, response.drag_delta().x, rest_ns, out);
+            cache.gutter.drag = Some(GutterDrag::Shift(doc, rest_ns));
+        }
         GutterDrag::Move(lane) => {
             let neighbours = Neighbours::of(layout, lane);
             let order = neighbours.and_then(|lanes| lanes.moved(lanes.places_to(at.y - frame.origin_pt)));

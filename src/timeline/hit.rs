@@ -48,6 +48,9 @@ pub fn at(frame: &Frame<'_>, cache: &Cache, layout: &Layout, x_pt: f32, y_pt: f3
     if let LaneKey::Rank(rank) = lane.key {
         return step(frame, lane, rank, x_pt);
     }
+    if matches!(lane.key, LaneKey::Differences(_)) {
+        return super::strip::hit(frame, cache, lane, x_pt);
+    }
     let row = lane.row_at(y_pt - frame.origin_pt - lane.top_pt)?;
     let key = lane.rows_key()?;
     match (lane.mark_row() == Some(row), lane.key) {

@@ -64,6 +64,7 @@ impl RowsKey {
                 | LaneKey::OsRuntime(..)
                 | LaneKey::OtherNvtx(..)
                 | LaneKey::Counters(_)
+                | LaneKey::Differences(_)
                 | LaneKey::Counter(..) => {
                     return None;
                 }

@@ -2,11 +2,13 @@
 
 use super::color::Palette;
 use super::coloring::Entry;
+use super::draw::Tone;
+use super::ink::Ink;
 use super::label;
-use super::paint::LANE_FONT;
+use super::paint::{self, LANE_FONT};
 use crate::format;
 use crate::view::ViewState;
-use egui::{Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Painter, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 /// Height of the strip.
 pub const HEIGHT_PT: f32 = 22.0;
@@ -19,8 +21,25 @@ const NAME_PT: f32 = 168.0;
 const NARROW_PT: f32 = 560.0;
 const NARROW_NAME_PT: f32 = 72.0;
 
+/// What the strip explains.
+#[derive(Debug)]
+pub struct Entries<'a> {
+    /// Colours.
+    pub colors: &'a [Entry],
+    /// Waiting for another rank, where any kernel does.
+    pub waits: Option<Entry>,
+}
+
 /// Draws the strip into `rect`: as many entries as fit, and how many more there are.
-pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], rect: Rect) {
+pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &Entries<'_>, rect: Rect) {
+    // What is no colour of its own comes first, so that it is never left out.
+    let entries: Vec<(&Entry, bool)> = entries
+        .waits
+        .iter()
+        .map(|entry| (entry, true))
+        .chain(entries.colors.iter().map(|entry| (entry, false)))
+        .collect();
+    let entries = entries.as_slice();
     let response = ui.interact(rect, ui.scope_id().with("legend"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, in_words(state, entries)));
     let painter = ui.painter_at(rect);
@@ -37,7 +56,7 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], re
         painter.galley(pos2(x, middle - galley.size().y / 2.0), galley, palette.text_dim);
         x = next;
     }
-    for (at, entry) in entries.iter().enumerate() {
+    for (at, (entry, waits)) in entries.iter().enumerate() {
         let name_pt = if narrow { NARROW_NAME_PT } else { NAME_PT };
         let name = label::cut(&painter, &entry.text, name_pt, &LANE_FONT, palette.text);
         let count = if narrow { String::new() } else { format::count(entry.count) };
@@ -52,7 +71,7 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], re
             break;
         }
         let swatch = Rect::from_min_size(pos2(x, middle - SWATCH_PT / 2.0), vec2(SWATCH_PT, SWATCH_PT));
-        painter.rect_filled(swatch, 2.0, palette.ink(entry.ink));
+        paint_swatch(&painter, palette, entry.ink, *waits, swatch);
         x += SWATCH_PT + GAPS_PT.0;
         let after = x + name.size().x + GAPS_PT.0;
         painter.galley(pos2(x, middle - name.size().y / 2.0), name, palette.text);
@@ -63,7 +82,7 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], re
     if let Some(at) = response.hover_pos() {
         let text = super::tooltip::Text {
             title: format!("Colours by {}", state.coloring.text().to_lowercase().replace("nvtx", "NVTX")),
-            lines: entries.iter().take(24).map(|entry| ("", line(entry))).collect(),
+            lines: entries.iter().take(24).map(|(entry, _)| ("", line(entry))).collect(),
         };
         let bounds = ui.ctx().content_rect();
         let painter =
@@ -73,12 +92,24 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &[Entry], re
     }
 }
 
+/// A colour; with lines along it where it means waiting, as on the lanes.
+fn paint_swatch(painter: &Painter, palette: &Palette, ink: Ink, waits: bool, swatch: Rect) {
+    if !waits {
+        painter.rect_filled(swatch, 2.0, palette.ink(ink));
+        return;
+    }
+    painter.rect_filled(swatch, 2.0, paint::tone(palette, Tone::Wait(ink)));
+    for y in [2.0, 5.0, 8.0] {
+        painter.hline(swatch.x_range(), swatch.top() + y, Stroke::new(1.0, palette.ink(ink)));
+    }
+}
+
 fn line(entry: &Entry) -> String {
     let count = format::counted(entry.count, "operation", "operations");
     format!("{}: {count}, {}", entry.text, format::duration(entry.busy_ns))
 }
 
-fn in_words(state: &ViewState, entries: &[Entry]) -> String {
-    let lines: Vec<String> = entries.iter().take(40).map(line).collect();
+fn in_words(state: &ViewState, entries: &[(&Entry, bool)]) -> String {
+    let lines: Vec<String> = entries.iter().take(40).map(|(entry, _)| line(entry)).collect();
     format!("Legend, colours by {}. {}", state.coloring.text(), lines.join("; "))
 }

@@ -1,14 +1,20 @@
 //! The menu under the right button: what can be done with the item there, with the span, or with the view.
 
 use super::cache::Cache;
-use crate::view::{Command, Kin, Panel, Side, ViewState, shortcuts};
+use crate::view::available::why_not;
+use crate::view::{Command, Kin, Panel, Side, ViewState, Workspace, shortcuts};
 use egui::{Button, Response, RichText, Ui};
 
 /// Width of the menu in points.
 const WIDTH_PT: f32 = 232.0;
 
 /// Draws the menu while it is open. The item under the pointer was selected by the click that opened it.
-pub(super) fn show(response: &Response, state: &ViewState, cache: &Cache, out: &mut Vec<Command>) {
+pub(super) fn show(
+    response: &Response,
+    (workspace, state): (&Workspace, &ViewState),
+    cache: &Cache,
+    out: &mut Vec<Command>,
+) {
     if !cache.menu {
         return;
     }
@@ -21,6 +27,9 @@ pub(super) fn show(response: &Response, state: &ViewState, cache: &Cache, out: &
                 entry(ui, "Previous of the same name", Command::SelectNeighbour(Kin::Name, Side::Before), out);
                 entry(ui, "Next of the same name", Command::SelectNeighbour(Kin::Name, Side::After), out);
                 entry(ui, "Select its span", Command::SelectItsSpan, out);
+                if why_not(&Command::AlignHere(None), state, workspace).is_none() {
+                    entry(ui, "Align here", Command::AlignHere(None), out);
+                }
                 ui.separator();
                 entry(ui, "Copy name", Command::CopyName, out);
                 entry(ui, "Copy as text", Command::CopyFacts, out);

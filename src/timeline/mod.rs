@@ -10,6 +10,7 @@
 
 mod arrange;
 pub mod bench;
+mod beside;
 mod bins;
 mod cache;
 pub mod clock;
@@ -51,8 +52,10 @@ mod sight;
 mod slices;
 mod snap;
 mod steps;
+mod strip;
 mod tooltip;
 mod unfold;
+mod waits;
 
 #[cfg(test)]
 mod testing;
@@ -134,7 +137,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     paint(ui, &frame, &layout, cache, rect, pointer);
     ruler::corner(ui, &frame, Rect::from_min_max(rect.min, pos2(frame.left_pt, frame.ruler_bottom_pt())), out);
     input::handle(ui, &response, &frame, &layout, cache, out);
-    menu::show(&response, state, cache, out);
+    menu::show(&response, (workspace, state), cache, out);
     let names = gutter_input::handle(ui, &frame, &layout, cache, rect, out);
     lane_list::show(ui, &frame, &layout, rect, out);
     // A menu that is open is about what was pointed at before.
@@ -151,6 +154,7 @@ fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let (lanes, strip) = rect.split_top_bottom_at_y(rect.bottom() - legend::HEIGHT_PT);
     let entries = cache.legend(workspace, state);
+    let entries = legend::Entries { colors: &entries, waits: waits::legend(workspace) };
     legend::show(ui, state, Palette::of(state.theme), &entries, strip);
     lanes
 }
@@ -210,6 +214,10 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         }
         let linked = cache.linked(frame.workspace, selected);
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
+    }
+    let at = pointer.filter(|_| !egui::Popup::is_any_open(ui.ctx()));
+    if let Some(item) = beside::item(frame, layout, cache, at) {
+        beside::paint(&lanes, frame, cache, layout, palette, item);
     }
     let sticky = frame.sticky(layout);
     if let Some(header) = &sticky {
@@ -282,6 +290,7 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
         found::marks(frame, cache, lane, &mut list);
         draw::more(frame, lane, &mut list);
         counters::lane(frame, cache, lane, &mut list);
+        strip::lane(frame, cache, lane, &mut list);
     }
     // A rank's boundaries reach below its header, so ranks whose header is scrolled away count too.
     let touches = |lane: &&layout::Lane| {
@@ -318,6 +327,9 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     } else if on_lanes && frame.more_at(layout, at.y).is_some() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     } else if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
+        let spot = Spot::Near { pointer: at, item, avoid: &[] };
+        tooltip::paint(&painter, palette, &text, &spot, rect);
+    } else if let Some((text, item)) = strip::tooltip(frame, layout, cache, at) {
         let spot = Spot::Near { pointer: at, item, avoid: &[] };
         tooltip::paint(&painter, palette, &text, &spot, rect);
     } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {

@@ -55,6 +55,7 @@ pub fn tone(palette: &Palette, tone: Tone) -> Color32 {
     match tone {
         Tone::Solid(ink) => palette.ink(ink),
         Tone::Half(ink) => palette.ink(ink).gamma_multiply(0.55),
+        Tone::Wait(ink) => palette.background.lerp_to_gamma(palette.ink(ink), 0.4),
         Tone::Faint(ink) => palette.ink(ink).gamma_multiply(0.22),
         Tone::Edge => palette.edge,
         Tone::User([red, green, blue]) => super::color::user(red, green, blue),
@@ -125,7 +126,7 @@ fn may_be_hatched(ink: Ink) -> bool {
 fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     let ground = tone(palette, text.on);
     let color = match text.on {
-        Tone::Solid(_) => super::color::on(ground),
+        Tone::Solid(_) | Tone::Wait(_) => super::color::on(ground),
         Tone::Line => palette.text_dim,
         _ => palette.text,
     };
@@ -139,6 +140,7 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
         match text.on {
             Tone::Line => drop(painter.rect_filled(plate, 2.0, palette.background)),
             // Keeps the strokes of a hatch from running through the letters.
+            Tone::Wait(_) => drop(painter.rect_filled(plate, 2.0, ground)),
             Tone::Solid(ink) | Tone::Half(ink) | Tone::Faint(ink) if may_be_hatched(ink) => {
                 // What shines through a dimmed ground is the lane, not the strokes.
                 painter.rect_filled(plate, 2.0, palette.background);

@@ -11,6 +11,7 @@ use super::ruler;
 use crate::analysis::{Attribution, Causes, Class, GapReport, Idle, Part};
 use crate::format;
 use crate::report::Gap;
+use crate::report::compare::kernel_lines;
 use crate::trace::{OpKind, Trace};
 use crate::units::{self, Span};
 use crate::view::{Item, LaneKey, RankId, Workspace};
@@ -63,12 +64,18 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
     let shows = match lane.key {
         LaneKey::Rank(_) => "GPU time by step; a click chooses the rank for the side panel",
         LaneKey::Compute(_) => "kernels that compute, fused kernels and graph blocks; opens to streams",
-        LaneKey::Communication(_) => "communication kernels; hatched while no compute kernel runs",
+        LaneKey::Communication(_) => {
+            "communication kernels; hatched while no compute kernel runs, lines along them while they wait for a rank"
+        }
         LaneKey::Copies(_) => "memory copies and fills",
         LaneKey::Projection(_, attribution) => attribution.definition(),
         LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
+        LaneKey::Differences(_) => {
+            "up: arrived later at a matched collective, down: earlier, by the logarithm; line below: its kernel took \
+             longer, line above: the other's did"
+        }
         LaneKey::Counters(_) => "quantities over time; opens to one lane each",
         LaneKey::Counter(_, kind) => super::counters::meaning(kind),
         _ => "",
@@ -200,6 +207,8 @@ fn operation(workspace: &Workspace, id: RankId, op: usize, lines: &mut Vec<(&'st
         if let Some((analysis, span)) = analysis.zip(Item::Op(id, op as u32).span(workspace)) {
             let exposed_ns = analysis.exposed.within(doc.own_span(span));
             lines.push(("Exposed", format!("{} while no compute kernel ran", format::duration(exposed_ns))));
+            let job = &workspace.job;
+            lines.extend(workspace.job_rank(id).map(|own| kernel_lines(job, own, op as u32)).unwrap_or_default());
         }
     }
     if let Some(bytes) = rank.ops.bytes_of(op as u32) {

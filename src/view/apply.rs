@@ -122,6 +122,7 @@ impl ViewState {
             | Command::CopyFacts
             | Command::OpenDemo
             | Command::SetClock(_)
+            | Command::NextClock
             | Command::ShiftDoc { .. }
             | Command::ResetShifts
             | Command::AlignHere(_)

@@ -1,11 +1,12 @@
 //! When a command does something: the one place that menus, buttons and the list of commands ask.
 
 use super::search::Scope;
-use super::{Command, LaneCommand, ViewState, Workspace};
+use super::{Command, Item, LaneCommand, ViewState, Workspace};
 
 const NO_FILE: &str = "No file is open";
 const NO_STEPS: &str = "The chosen rank has no steps";
 const NOTHING_SELECTED: &str = "Nothing is selected";
+const ONE_FILE: &str = "Only one file is open";
 
 /// Why `command` would do nothing now; `None` when it does something.
 pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Option<&'static str> {
@@ -45,6 +46,15 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         | Command::SetAxis(_)
         | Command::NextAxis
         | Command::CloseAll => no_file,
+        Command::SetClock(_) | Command::NextClock => no_file.or(because(workspace.job.exports.len() < 2, ONE_FILE)),
+        Command::ResetShifts => {
+            no_file.or(because(workspace.options.shift_ns.iter().all(|ns| *ns == 0), "No file is shifted"))
+        }
+        Command::AlignHere(item) => no_file.or(because(workspace.docs.len() < 2, ONE_FILE)).or_else(|| {
+            let Some(item) = item.or(view.selected) else { return Some(NOTHING_SELECTED) };
+            let other = |other: &Item| other.doc() != item.doc();
+            because(!item.counterparts(workspace).iter().any(other), "It has no counterpart in another file")
+        }),
         Command::Lane(lane) => no_file.or(lane_refused(lane, view)),
         Command::SelectNeighbour(..) | Command::SelectItsSpan | Command::CopyName | Command::CopyFacts => {
             no_file.or(because(view.selected.is_none(), NOTHING_SELECTED))
@@ -82,7 +92,6 @@ mod tests {
     use crate::analysis::{Params, analyze};
     use crate::trace::testing::Fixture;
     use crate::units::Span;
-    use crate::view::Item;
     use std::sync::Arc;
 
     #[test]

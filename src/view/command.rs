@@ -107,6 +107,8 @@ pub enum Command {
     ToggleLegend,
     /// Chooses what puts the files on one axis.
     SetClock(ClockMode),
+    /// Goes on to the next thing that puts the files on one axis.
+    NextClock,
     /// Moves a document on the axis by so many nanoseconds.
     ShiftDoc {
         /// Index into the open documents.
@@ -116,8 +118,8 @@ pub enum Command {
     },
     /// Takes back what documents were moved by.
     ResetShifts,
-    /// Moves the other documents so that the counterparts of this item end where it ends.
-    AlignHere(Item),
+    /// Moves the other documents so that the counterparts of this item, else of the selected one, end where it ends.
+    AlignHere(Option<Item>),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

@@ -4,7 +4,7 @@
 //! the kernels of that name in the step.
 
 use super::{Item, RankId, Workspace};
-use crate::trace::Trace;
+use crate::trace::OpNameId;
 use crate::units::Span;
 
 /// An item of another rank beside one.
@@ -16,6 +16,8 @@ pub struct Counterpart {
     pub later_ns: i64,
     /// How much longer it takes.
     pub longer_ns: i64,
+    /// How far off `later_ns` may be; `None` when it is not known.
+    pub uncertainty_ns: Option<i64>,
 }
 
 impl Item {
@@ -37,6 +39,7 @@ impl Item {
                 item,
                 later_ns: span.start_ns.saturating_sub(own.start_ns),
                 longer_ns: span.len_ns().saturating_sub(own.len_ns()),
+                uncertainty_ns: workspace.job.clock.uncertainty_ns(self.doc(), item.doc()),
             })
         };
         self.counterparts(workspace).into_iter().filter_map(of).collect()
@@ -83,14 +86,13 @@ impl<'a> Place<'a> {
         let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
         let steps = doc.analysis.ranks.get(rank.rank)?.steps.as_ref().filter(|steps| !steps.estimated)?;
         let step = steps.steps.iter().find(|step| step.number == Some(self.step))?;
+        // Names are far fewer than operations, and comparing their numbers is cheap.
+        let names = (0..doc.trace.op_names.len() as u32).map(OpNameId);
+        let named: Vec<OpNameId> = names.filter(|name| doc.trace.op_full_name(*name) == self.name).collect();
         let within = range(&table.start_ns, step.window);
-        let is_named = |at: &usize| table.name.get(*at).is_some_and(|name| full_name(&doc.trace, name.0) == self.name);
+        let is_named = |at: &usize| table.name.get(*at).is_some_and(|name| named.contains(name));
         within.filter(is_named).nth(self.place).and_then(|at| u32::try_from(at).ok())
     }
-}
-
-fn full_name(trace: &Trace, name: u32) -> &str {
-    trace.op_full_name(crate::trace::OpNameId(name))
 }
 
 /// Operations that start in `window`.
@@ -114,6 +116,7 @@ fn steps(workspace: &Workspace, rank: RankId, step: u32) -> Vec<Item> {
 mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
+    use crate::trace::Trace;
     use crate::trace::testing::Fixture;
     use std::sync::Arc;
 

@@ -176,6 +176,7 @@ impl LaneKey {
                 format!("stream/{}/{stream}/{lane}", rank.rank)
             }
             Self::Idle(rank) => format!("idle/{}", rank.rank),
+            Self::Differences(rank) => format!("differences/{}", rank.rank),
             Self::Projection(rank, attribution) => {
                 let attribution = match attribution {
                     Attribution::Process => "process",
@@ -217,6 +218,7 @@ impl LaneKey {
                 Self::Stream(rank, stream, lane)
             }
             "idle" => Self::Idle(rank),
+            "differences" => Self::Differences(rank),
             "projection" => match parts.next()? {
                 "process" => Self::Projection(rank, Attribution::Process),
                 "same-thread" => Self::Projection(rank, Attribution::SameThread),
@@ -282,6 +284,7 @@ mod tests {
             LaneKey::Stream(RANK, 7, OpLane::Communication),
             LaneKey::Stream(RANK, 7, OpLane::Copies),
             LaneKey::Idle(RANK),
+            LaneKey::Differences(RANK),
             LaneKey::Projection(RANK, Attribution::Process),
             LaneKey::Projection(RANK, Attribution::SameThread),
             LaneKey::Nvtx(2, 1),

@@ -301,6 +301,24 @@ pub const SHORTCUTS: &[Shortcut] = &[
         help: "Time since the capture's start, since the step, or wall clock",
         commands: |_, _| vec![Command::NextAxis],
     },
+    Shortcut {
+        chords: &[key("K")],
+        group: Group::Show,
+        help: "Next clock of several files: collectives, step start, wall clock, by hand",
+        commands: |_, _| vec![Command::NextClock],
+    },
+    Shortcut {
+        chords: &[alt("K")],
+        group: Group::Show,
+        help: "Shift the other files so that the selected item ends together",
+        commands: |_, _| vec![Command::AlignHere(None)],
+    },
+    Shortcut {
+        chords: &[shift("K")],
+        group: Group::Show,
+        help: "Take back shifts of files",
+        commands: |_, _| vec![Command::ResetShifts],
+    },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
         chords: &[key("P")],

@@ -58,6 +58,8 @@ pub enum LaneKey {
     Stream(RankId, usize, OpLane),
     /// Idle gaps of a rank.
     Idle(RankId),
+    /// How the arrivals of a rank at matched collectives differ from those of the first rank.
+    Differences(RankId),
     /// NVTX ranges of a rank's process as they ran on its GPU.
     Projection(RankId, Attribution),
     /// NVTX rows of a thread, (document, thread).
@@ -90,6 +92,7 @@ impl LaneKey {
             | Self::Projection(rank, _)
             | Self::Counters(rank)
             | Self::Counter(rank, _)
+            | Self::Differences(rank)
             | Self::Idle(rank) => rank.doc,
             Self::Process(doc, _)
             | Self::Nvtx(doc, _)

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use stepscope::analysis::{Params, analyze};
 use stepscope::app::Window;
 use stepscope::app::load::{OpenError, Opened, Opener, Watch, What};
 use stepscope::app::settings::Settings;
 use stepscope::app::store::{Remembered, Store};
+use stepscope::nsys::{LoadOptions, open};
 use stepscope::raster::Renderer;
 use stepscope::view::Command;
 
@@ -33,8 +35,9 @@ impl TestRenderer for Cpu {
     }
 }
 
-/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `same1` is rank 1 in a file of another name, `hang`
-/// waits until it is cancelled or released, `panic` panics.
+/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture,
+/// `same1` is rank 1 in a file of another name, `hang` waits until it is cancelled or released, `panic` panics; a file that
+/// is there is read.
 #[derive(Default)]
 pub struct Fake {
     released: Mutex<bool>,
@@ -74,6 +77,11 @@ impl Fake {
             "panic" => panic!("on purpose"),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
             "same1" => Ok(vec![job::opened_as(1, 12, "same1.sqlite")]),
+            _ if std::fs::metadata(path).is_ok_and(|file| file.len() > 10_000) => {
+                let trace = open(path, &LoadOptions::default(), &watch.reader).unwrap();
+                let analysis = analyze(&trace, &Params::default());
+                Ok(vec![(Arc::new(trace), Arc::new(analysis))])
+            }
             rank => {
                 Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])
             }

@@ -30,3 +30,4 @@ mod shortcuts;
 mod stack;
 mod tables;
 mod traffic;
+mod waits;

@@ -6,25 +6,28 @@ use crate::view::Item;
 
 impl AppState {
     pub(super) fn set_clock(&mut self, clock: ClockMode) {
-        self.on_clock(JobOptions { clock, ..self.workspace.options.clone() });
+        let chosen = self.view.rank.map_or(0, |rank| rank.doc);
+        self.on_clock(JobOptions { clock, ..self.workspace.options.clone() }, chosen);
     }
 
-    /// Moves a document by so many nanoseconds.
+    /// Moves a document by so many nanoseconds. The others stay where they are on screen.
     pub(super) fn shift(&mut self, doc: usize, by_ns: i64) {
         let mut options = self.workspace.options.clone();
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
-        if let Some(ns) = options.shift_ns.get_mut(doc) {
+        if let Some(ns) = options.shift_ns.get_mut(doc).filter(|_| doc < self.workspace.docs.len()) {
             *ns = ns.saturating_add(by_ns);
-            self.on_clock(options);
+            self.on_clock(options, usize::from(doc == 0));
         }
     }
 
     pub(super) fn reset_shifts(&mut self) {
-        self.on_clock(JobOptions { shift_ns: Vec::new(), ..self.workspace.options.clone() });
+        let chosen = self.view.rank.map_or(0, |rank| rank.doc);
+        self.on_clock(JobOptions { shift_ns: Vec::new(), ..self.workspace.options.clone() }, chosen);
     }
 
-    /// Moves every other document so that its counterpart of `item` ends where `item` ends.
-    pub(super) fn align_here(&mut self, item: Item) {
+    /// Moves every other document so that its counterpart of `item` ends where `item` ends, which stays where it is.
+    pub(super) fn align_here(&mut self, item: Option<Item>) {
+        let Some(item) = item else { return };
         let Some(end_ns) = item.span(&self.workspace).map(|span| span.end_ns) else { return };
         let mut options = self.workspace.options.clone();
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
@@ -39,12 +42,11 @@ impl AppState {
                 *moved = true;
             }
         }
-        self.on_clock(options);
+        self.on_clock(options, item.doc());
     }
 
-    /// What the rank of the panels does in the middle of the view stays there.
-    fn on_clock(&mut self, options: JobOptions) {
-        let doc = self.view.rank.map_or(0, |rank| rank.doc);
+    /// What document `doc` did in the middle of the view stays there.
+    fn on_clock(&mut self, options: JobOptions, doc: usize) {
         let middle_ns = self.view.viewport.middle_ns() as i64;
         let own_ns = self.workspace.docs.get(doc).map(|doc| doc.own_ns(middle_ns));
         self.workspace.set_clock(options);

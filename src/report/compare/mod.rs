@@ -3,6 +3,7 @@
 mod change;
 mod heat;
 mod json;
+mod kernel;
 mod page;
 mod pipeline;
 mod pipeline_json;
@@ -13,14 +14,15 @@ pub use change::{
 };
 pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use json::{Alignment, CompareReport, StragglerLine};
+pub use kernel::{beside_text, clock_error, difference_lines, kernel_lines, shift_text, shifted_by};
 pub use pipeline::{
     STAGE_COLUMNS, StageCell, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
     place_sources_text, place_text, stage_notices, stage_rows,
 };
 pub use words::{
-    basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, job_missing_text, last_text, members_text,
-    missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice, straggler_text, uncertainty_text,
-    wandering_text,
+    basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, job_missing_text, last_text,
+    members_text, missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice, straggler_text,
+    uncertainty_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

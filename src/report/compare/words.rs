@@ -122,7 +122,6 @@ pub fn last_text(job: &Job, group: usize) -> String {
     }
 }
 
-
 /// How many ranks of a group are open, and of how many where not all are: `2 of 8`.
 pub fn members_text(job: &Job, group: usize) -> String {
     let Some(of) = job.groups.get(group) else { return String::new() };

@@ -109,6 +109,7 @@ impl Lane {
             | LaneKey::OsRuntime(..)
             | LaneKey::OtherNvtx(..)
             | LaneKey::Counters(_)
+            | LaneKey::Differences(_)
             | LaneKey::Counter(..) => None,
             key => Some(RowsKey::Lane(key)),
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! rank header with the step strip
 //!   NVTX of each thread, NVTX on the GPU, idle and exposed marks, compute, communication, copies (each expands to its
-//!   streams), counters (expands to them)
+//!   streams), differences from the first rank, counters (expands to them)
 //!   CPU launches (expands to threads), OS runtime (expands to threads)
 //! process header, for processes without GPU work
 //! ```
@@ -65,6 +65,7 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
+        cache.strips.prepare(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
         cache.prepare_counters(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
         let (hidden, filtered) = (arranged.hidden, arranged.filtered);
         // Pinned lanes are placed first: the others grow into what they leave.
@@ -174,6 +175,7 @@ fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
         | LaneKey::Stream(rank, ..)
         | LaneKey::Projection(rank, _)
         | LaneKey::Counter(rank, _)
+        | LaneKey::Differences(rank)
         | LaneKey::Idle(rank) => Some(workspace.rank(rank).map(|_| rank)?),
         LaneKey::Nvtx(_, thread) | LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => {
             of_process(doc.trace.threads.get(thread)?.process)

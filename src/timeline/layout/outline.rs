@@ -2,6 +2,7 @@
 
 use super::super::cache::Cache;
 use super::super::lanes::RankLanes;
+use super::super::strip;
 use super::Lane;
 use crate::trace::{Thread, Trace};
 use crate::view::{LaneKey, OpLane, RankId, ViewState, Workspace};
@@ -90,6 +91,9 @@ impl<'a> Outline<'a> {
                     self.push(LaneKey::Stream(id, stream, lane), 2, None);
                 }
             }
+        }
+        if strip::reference(self.workspace, id).is_some() {
+            self.push(LaneKey::Differences(id), 1, None);
         }
         if self.state.marks {
             self.push(LaneKey::Idle(id), 1, None);

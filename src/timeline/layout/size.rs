@@ -23,7 +23,7 @@ pub(super) fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) 
         LaneKey::Stream(..) => (18.0, 10.0, None),
         LaneKey::Copies(_) | LaneKey::Launches(..) => (14.0, 6.0, None),
         LaneKey::Idle(_) | LaneKey::OsRuntime(..) | LaneKey::OtherNvtx(..) | LaneKey::Counters(_) => (16.0, 0.0, None),
-        LaneKey::Counter(..) => (28.0, 0.0, None),
+        LaneKey::Counter(..) | LaneKey::Differences(_) => (28.0, 0.0, None),
         LaneKey::Projection(..) | LaneKey::Nvtx(..) | LaneKey::Api(..) | LaneKey::Os(..) => {
             // One more row takes no more room than the line that would tell of it.
             let all = state.toggled.contains(&lane.key) || rows <= NESTED_ROWS + 1;

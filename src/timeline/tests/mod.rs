@@ -6,5 +6,6 @@ mod counters;
 mod drag;
 mod hostile;
 mod input;
+mod job;
 mod layout;
 mod pieces;

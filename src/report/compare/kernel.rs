@@ -1,0 +1,145 @@
+//! One operation beside those of other ranks, in a few words. Every number across clocks carries how far off it may be.
+
+use crate::format;
+use crate::job::{Difference, Job, Matched};
+
+/// Said where a communication kernel of a job of one rank is described.
+pub const ONE_RANK: &str = "one rank only: waiting and transfer cannot be told apart";
+
+/// How communication kernel `op` of rank `rank` (an index into the job's ranks) splits, as name and value.
+pub fn kernel_lines(job: &Job, rank: usize, op: u32) -> Vec<(&'static str, String)> {
+    if job.ranks.len() < 2 {
+        return vec![("Waited", ONE_RANK.to_owned())];
+    }
+    let Some((matched, member)) = job.matched_op(rank, op) else {
+        return vec![("Waited", "not known: not matched with a kernel of another rank".to_owned())];
+    };
+    let Some((_, split)) = matched.members.get(member) else { return Vec::new() };
+    let group = job.groups.get(matched.group);
+    let speed = group.and_then(|group| matched.bus_gb_per_s(group));
+    let speed = speed.map_or_else(String::new, |gb_per_s| {
+        format!(", bus bandwidth {} of the transfer", format::bandwidth(Some(gb_per_s)))
+    });
+    vec![
+        ("Waited", waited(job, &matched, member)),
+        ("Transfer", format!("{}{speed}", format::duration(split.transfer_ns))),
+    ]
+}
+
+/// For whom a member waited, and how long.
+fn waited(job: &Job, matched: &Matched, member: usize) -> String {
+    let rank_of = |member: usize| job.groups.get(matched.group)?.members.get(member).map(|member| member.rank);
+    let own = rank_of(member);
+    let wait_ns = matched.members.get(member).map_or(0, |(_, split)| split.wait_ns);
+    let error = |other: Option<usize>| match own.zip(other) {
+        Some((a, b)) => clock_error(uncertainty_ns(job, a, b)),
+        None => String::new(),
+    };
+    match matched.last {
+        Some(last) if last == member => {
+            let skew = format::duration(matched.skew_ns);
+            let first = matched.members.iter().enumerate().min_by_key(|(_, (span, _))| span.start_ns);
+            format!("not: started last, {skew} after the first{}", error(first.and_then(|(at, _)| rank_of(at))))
+        }
+        Some(last) => {
+            let label = rank_of(last).map_or("?", |rank| label(job, rank));
+            format!("{} for rank {}{}", format::duration(wait_ns), format::one_line(label, 40), error(rank_of(last)))
+        }
+        None => {
+            let latest = matched.members.iter().position(|(span, _)| span.start_ns == matched.latest_ns);
+            let error = error(latest.and_then(rank_of));
+            format!("{} for the last ones, which started together{error}", format::duration(wait_ns))
+        }
+    }
+}
+
+fn label(job: &Job, rank: usize) -> &str {
+    job.ranks.get(rank).map_or("?", |rank| rank.label.as_str())
+}
+
+/// How far the clocks of two ranks may be off each other; `None` when it is not known.
+fn uncertainty_ns(job: &Job, a: usize, b: usize) -> Option<i64> {
+    job.clock.uncertainty_ns(job.ranks.get(a)?.at.export, job.ranks.get(b)?.at.export)
+}
+
+/// How far off a time across two clocks may be, in brackets behind it.
+pub fn clock_error(uncertainty_ns: Option<i64>) -> String {
+    match uncertainty_ns {
+        Some(ns) => format!(" (clock \u{b1}{})", format::duration(ns)),
+        None => " (clock uncertainty not known)".to_owned(),
+    }
+}
+
+/// A difference with its sign: `+2.50 ms`.
+pub fn signed(ns: i64) -> String {
+    format!("{}{}", if ns > 0 { "+" } else { "" }, format::duration(ns))
+}
+
+/// When and how long something ran beside something else: `1.20 ms later ±0.8 us, 300 us longer`.
+pub fn beside_text(later_ns: i64, longer_ns: i64, uncertainty_ns: Option<i64>) -> String {
+    format!("{}, {}", later_text(later_ns, uncertainty_ns), longer_text(longer_ns))
+}
+
+fn later_text(later_ns: i64, uncertainty_ns: Option<i64>) -> String {
+    let error = match uncertainty_ns {
+        Some(ns) => format!(" \u{b1}{}", format::duration(ns)),
+        None => " \u{b1}?".to_owned(),
+    };
+    let length = format::duration(later_ns.saturating_abs());
+    match later_ns {
+        0 => format!("at the same time{error}"),
+        1.. => format!("+{length} later{error}"),
+        _ => format!("{length} earlier{error}"),
+    }
+}
+
+fn longer_text(longer_ns: i64) -> String {
+    let length = format::duration(longer_ns.saturating_abs());
+    match longer_ns {
+        0 => "as long".to_owned(),
+        1.. => format!("{length} longer"),
+        _ => format!("{length} shorter"),
+    }
+}
+
+/// What sets one rank's part in a collective apart from that of rank `other`, as name and value.
+pub fn difference_lines(
+    difference: &Difference,
+    other: &str,
+    uncertainty_ns: Option<i64>,
+) -> [(&'static str, String); 2] {
+    let other = format::one_line(other, 40);
+    [
+        ("Arrived", format!("{} than rank {other}", later_text(difference.later_ns, uncertainty_ns))),
+        ("Took", format!("{} than on rank {other}", longer_text(difference.longer_ns))),
+    ]
+}
+
+/// By how much files were moved by hand, short; `None` when none was.
+pub fn shift_text(job: &Job) -> Option<String> {
+    let mut shifted = job.clock.sources.iter().zip(&job.exports).filter(|(source, _)| source.shift_ns != 0);
+    let (source, export) = shifted.next()?;
+    Some(match shifted.count() {
+        0 => format!("{} {}", format::one_line(&export.stem(), 30), shifted_by(source.shift_ns)),
+        others => format!("{} files shifted", format::count(others.saturating_add(1) as u64)),
+    })
+}
+
+/// By how much something was moved by hand: `shifted +2.50 ms`.
+pub fn shifted_by(shift_ns: i64) -> String {
+    format!("shifted {}", signed(shift_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_said_with_their_direction_and_error() {
+        assert_eq!(beside_text(1_200_000, 300_000, Some(800)), "+1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer");
+        assert_eq!(beside_text(-5, -7, Some(0)), "5 ns earlier \u{b1}0 ns, 7 ns shorter");
+        assert_eq!(beside_text(0, 0, None), "at the same time \u{b1}?, as long");
+        assert_eq!((shifted_by(2_500_000), shifted_by(-5)), ("shifted +2.500 ms".into(), "shifted -5 ns".into()));
+        assert_eq!(shift_text(&Job::default()), None);
+    }
+}
