@@ -112,7 +112,8 @@ pub(super) fn shift(frame: &Frame<'_>, doc: usize, by_pt: f32, rest_ns: f64, out
 
 /// The document that a drag with these keys shifts: that of the lane at `y_pt`, when several are open.
 pub(super) fn shifted_doc(frame: &Frame<'_>, layout: &Layout, y_pt: f32, modifiers: Modifiers) -> Option<usize> {
-    let shifts = modifiers.alt && frame.workspace.docs.len() > 1 && y_pt >= frame.ruler_bottom_pt();
+    // With Shift, Alt keeps a span from snapping.
+    let shifts = modifiers.alt && !modifiers.shift && frame.workspace.docs.len() > 1 && y_pt >= frame.ruler_bottom_pt();
     frame.lane_at(layout, y_pt).filter(|_| shifts).map(|lane| lane.key.doc())
 }
 
@@ -131,11 +132,11 @@ fn begin(
     if button == PointerButton::Middle {
         return Drag::Pan;
     }
-    if let Some(doc) = shifted_doc(frame, layout, origin.y, modifiers) {
-        return Drag::Shift(doc, 0.0);
-    }
     if let Some(other_ns) = other_end(frame, origin) {
         return Drag::Select(other_ns as f64);
+    }
+    if let Some(doc) = shifted_doc(frame, layout, origin.y, modifiers) {
+        return Drag::Shift(doc, 0.0);
     }
     // On the ruler a drag always measures.
     if modifiers.shift || origin.y < frame.ruler_bottom_pt() {

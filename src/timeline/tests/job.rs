@@ -153,6 +153,10 @@ fn alt_and_a_drag_shift_the_file_of_the_lane() {
         assert!((total(&commands, doc) as f64 + 40.0 * ns_per_pt).abs() <= 1.0, "{commands:?}");
         let commands = window.drag(pos2(600.0, y), pos2(660.0, y), Modifiers::NONE);
         assert_eq!(total(&commands, doc), 0);
+        let both = Modifiers { alt: true, shift: true, ..Modifiers::NONE };
+        let commands = window.drag(pos2(600.0, y), pos2(660.0, y), both);
+        assert!(total(&commands, doc) == 0 && commands.iter().any(|c| matches!(c, Command::SelectSpan(_))));
+        window.state.apply(&Command::SelectSpan(None), &window.workspace);
     }
     let mut alone = Window::new(Workspace::new([rank(0, 0)]), vec2(1280.0, 900.0));
     alone.act(Vec::new());
