@@ -81,7 +81,9 @@ fn the_list_is_sorted_by_start_and_filtered_by_cause() {
 
 #[test]
 fn the_overview_splits_idle_time_by_cause_and_leads_to_the_gaps() {
-    let mut driven = Driven::open();
+    let mut driven = Driven::empty(1280.0, 900.0);
+    driven.send(Command::OpenDemo);
+    driven.wait(|window| !window.state().workspace.docs.is_empty());
     assert!(driven.shows("Idle by cause"));
     let occurring: Vec<Cause> = numbers(&driven).idle.within(numbers(&driven).span).iter().map(|(c, _)| c).collect();
     assert!(!occurring.is_empty());
