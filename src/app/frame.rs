@@ -263,6 +263,13 @@ fn list(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 /// scrolls too: what stands above the table leaves it no room.
 fn content(ui: &mut Ui, cx: &Cx<'_>, table: &mut StepTable, caches: &mut PanelCaches, out: &mut Vec<Command>) {
     if rank_choice::is_about_a_rank(cx.view.panel) {
+        if cx.workspace.docs.is_empty() {
+            panels::grid::remark(
+                ui,
+                "Only summaries are open. This panel is about one rank: open its export to see it.",
+            );
+            return;
+        }
         rank_choice::show(ui, cx, out);
     }
     if ui.available_height() >= LEAST_PT || !has_tall_table(cx.view.panel) {

@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use std::path::{Path, PathBuf};
 use stepscope::app::state::Overlay;
 use stepscope::job::{ExportSummary, file};
+use stepscope::sim::{JobConfig, simulate_to_dir};
 use stepscope::view::{Choose, Command, RankId, Theme};
 
 /// The summary of rank `rank` of a job on nodes of four.
@@ -135,6 +136,23 @@ fn a_folder_of_few_opens_at_once_and_names_given_themselves_are_chosen() {
     open(&mut driven, &paths.iter().map(PathBuf::as_path).collect::<Vec<_>>());
     assert_eq!((chosen(&driven).len(), docs(&driven).len()), (9, 0));
     assert!(driven.shows("9 captures found. Nothing is read before you choose."));
+}
+
+#[test]
+fn exports_without_summaries_tell_their_node_a_moment_later() {
+    let job = tempfile::tempdir().unwrap();
+    let cfg = JobConfig { ranks: 1, steps: 1, layers: 1, ..JobConfig::default() };
+    let written = simulate_to_dir(&cfg, job.path(), false, &mut |_| {}).unwrap();
+    let many = tempfile::tempdir().unwrap();
+    for rank in 0..9 {
+        std::fs::copy(&written.files[0], many.path().join(format!("rank{rank}.sqlite"))).unwrap();
+    }
+    let mut driven = Driven::empty(1280.0, 720.0);
+    driven.send(Command::Open(vec![many.path().to_owned()]));
+    driven.wait(|window| window.state().captures.entries.iter().filter(|entry| entry.node().is_some()).count() == 9);
+    driven.click("First of each node");
+    assert_eq!(chosen(&driven), ["rank0"]);
+    assert_eq!(names(many.path()).len(), 9, "nothing is written beside exports");
 }
 
 #[test]
@@ -269,6 +287,8 @@ fn picture(theme: Theme, name: &str) {
     open(&mut driven, &[folder.path()]);
     driven.send(Command::Choose(Choose::FirstOfEachNode));
     driven.press(Key::ArrowDown);
+    // The field's caret blinks.
+    driven.press(Key::Tab);
     driven.harness.snapshot(name);
 }
 

@@ -42,6 +42,9 @@ fn many_files_wait_for_their_turn_and_all_open() {
     let mut driven = Driven::empty(900.0, 600.0);
     let names: Vec<String> = (0..12).map(|rank| format!("rank{rank}")).collect();
     driven.send(open(&names.iter().map(String::as_str).collect::<Vec<_>>()));
+    // So many are listed first; those that were named are chosen.
+    driven.wait(|window| window.state().overlay.is_some());
+    driven.send(Command::OpenChosen);
     driven.wait(|window| window.state().workspace.docs.len() == 12);
     let labels: Vec<String> =
         driven.window().state().workspace.ranks().map(|(_, _, rank)| rank.label.clone()).collect();
