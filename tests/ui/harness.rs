@@ -33,7 +33,7 @@ impl TestRenderer for Cpu {
     }
 }
 
-/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `hang`
+/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `stage0` and `stage1` are a pipeline, `hang`
 /// waits until it is cancelled or released, `panic` panics.
 #[derive(Default)]
 pub struct Fake {
@@ -72,6 +72,8 @@ impl Fake {
             "worse" => Err(OpenError::Failed { message: "worse.sqlite is empty.".to_owned() }),
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
+            "stage0" => Ok(vec![crate::pipeline::opened(0)]),
+            "stage1" => Ok(vec![crate::pipeline::opened(1)]),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
             rank => {
                 Ok(vec![job::opened(rank.trim_start_matches("gpt_").trim_start_matches("rank").parse().unwrap(), 12)])

@@ -19,6 +19,7 @@ mod navigate;
 mod palette;
 mod panels;
 mod pictures;
+mod pipeline;
 mod ranges;
 mod screens;
 mod search;

@@ -8,7 +8,7 @@ mod words;
 
 pub use json::CompareReport;
 pub use pipeline::{
-    STAGE_COLUMNS, StageCell, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
+    STAGE_COLUMNS, StageCell, StageNumber, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
     place_sources_text, place_text, stage_notices, stage_rows,
 };
 pub use words::{
