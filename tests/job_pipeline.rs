@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 use stepscope::analysis::{BlockSource, Bubble, Params, Pass, PipelineTime, analyze};
-use stepscope::experiment::Experiment;
-use stepscope::job::{Change, ExportSummary, Job, JobOptions, Known, PlaceSource, StageNotice, Stages};
+use stepscope::experiment::{Experiment, RankPlace};
+use stepscope::job::{Change, ExportSummary, Job, JobOptions, Known, PlaceOptions, PlaceSource, StageNotice, Stages};
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::sim::{JobConfig, Truth, preset, simulate_to_dir};
 
@@ -185,12 +185,15 @@ fn the_first_data_parallel_rank_stands_for_its_stage() {
     assert_eq!(job.ranks[3].place.dp, None);
 }
 
+fn declared(pp: u64) -> Params {
+    let mut experiment = Experiment::default();
+    experiment.parallel.pp = Some(pp);
+    Params { experiment: Some(experiment), ..Params::default() }
+}
+
 #[test]
 fn a_declared_layout_places_ranks_that_no_name_places() {
-    let mut experiment = Experiment::default();
-    experiment.parallel.pp = Some(2);
-    let params = Params { experiment: Some(experiment), ..Params::default() };
-    let (exports, ..) = simulated(&JobConfig { ranks: 4, pp: 2, nvtx: false, ..pipeline(3) }, &params);
+    let (exports, ..) = simulated(&JobConfig { ranks: 4, pp: 2, nvtx: false, ..pipeline(3) }, &declared(2));
     let job = Job::of(exports, &JobOptions::default());
     let place = job.ranks[3].place;
     let known = |at| Some(Known { at, from: PlaceSource::Layout });
@@ -217,4 +220,38 @@ fn summaries_keep_what_stages_need() {
     assert_eq!(again[2].ranks[0].pipeline, exports[2].ranks[0].pipeline);
     let (kept, first) = (Job::of(again, &JobOptions::default()), Job::of(exports, &JobOptions::default()));
     assert_eq!(kept.pipeline, first.pipeline);
+}
+
+#[test]
+fn a_step_over_the_stages_is_on_the_clock_of_the_job() {
+    let (stages, job) = staged(&pipeline(3));
+    let steps = stages.steps(&job);
+    assert_eq!(steps.iter().map(|step| step.number).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    for (at, stage) in stages.stages.iter().enumerate() {
+        let work = &job.summary(stage.rank).unwrap().pipeline.as_ref().unwrap().steps[2];
+        let (lane, map) = (stages.lane(&job, &steps[2], at).unwrap(), job.map(stage.rank));
+        assert_eq!((lane.window, lane.whole, lane.passes), (map.span_to_job(work.window), work.whole, 6));
+        assert!(steps[2].span.holds(lane.window) && lane.blocks.len() == 6);
+        let spans: Vec<_> = lane.phases.iter().map(|(_, span, _)| *span).collect();
+        assert_eq!((spans[0].start_ns, spans[2].end_ns), (lane.window.start_ns, lane.window.end_ns));
+        assert!(spans.windows(2).all(|pair| pair[0].end_ns == pair[1].start_ns));
+        for (block, own) in lane.blocks.iter().zip(work.blocks()) {
+            assert_eq!((block.span, block.micro_batch), (map.span_to_job(own.span), own.micro_batch));
+        }
+    }
+}
+
+#[test]
+fn what_is_typed_of_a_rank_decides_its_stage() {
+    let (exports, ..) = simulated(&JobConfig { ranks: 2, pp: 2, nvtx: false, ..pipeline(3) }, &declared(2));
+    let mut experiment = declared(2).experiment.unwrap();
+    let place = |label: &str, pp| RankPlace { label: label.to_owned(), pp: Some(pp), ..RankPlace::default() };
+    experiment.ranks = vec![place("0", 1), place("1", 0)];
+    let options = JobOptions { places: PlaceOptions::of(&experiment), ..JobOptions::default() };
+    let job = Job::of(exports.clone(), &options);
+    let of = |job: &Job| job.pipeline.as_ref().unwrap().stages.iter().map(|stage| stage.rank).collect::<Vec<_>>();
+    assert_eq!((of(&job), job.ranks[0].place.pp.unwrap().from), (vec![1, 0], PlaceSource::Typed));
+    let plain = Job::of(exports, &JobOptions::default());
+    assert_eq!(of(&plain), [0, 1]);
+    assert_eq!(plain.placed(&options.places).pipeline, job.pipeline);
 }

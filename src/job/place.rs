@@ -151,14 +151,15 @@ pub struct PlaceOptions {
 }
 
 impl PlaceOptions {
-    /// What the settings say: the places of single ranks, and the sizes of the layout.
+    /// What the settings say: the places of single ranks, and the sizes of the layout when they give any.
     pub fn of(experiment: &Experiment) -> Self {
         let place = |rank: &crate::experiment::RankPlace| {
             let place = Place { dp: rank.dp, tp: rank.tp, pp: rank.pp, cp: rank.cp, ep: rank.ep };
             (rank.label.clone(), place)
         };
         let layout = Layout { sizes: experiment.parallel.clone(), gpus: experiment.run.gpus };
-        Self { typed: experiment.ranks.iter().map(place).collect(), layout: Some(layout) }
+        let layout = Some(layout).filter(|layout| *layout != Layout::default());
+        Self { typed: experiment.ranks.iter().map(place).collect(), layout }
     }
 
     /// Adds what other settings say of ranks and, when none is known yet, of the layout.

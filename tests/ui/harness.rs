@@ -35,9 +35,14 @@ impl TestRenderer for Cpu {
     }
 }
 
+<<<<<<< HEAD
 /// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture,
 /// `same1` is rank 1 in a file of another name, `hang` waits until it is cancelled or released, `panic` panics; a file that
 /// is there is read.
+=======
+/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `stage0` and `stage1` are a pipeline, `hang`
+/// waits until it is cancelled or released, `panic` panics.
+>>>>>>> u5
 #[derive(Default)]
 pub struct Fake {
     released: Mutex<bool>,
@@ -75,6 +80,8 @@ impl Fake {
             "worse" => Err(OpenError::Failed { message: "worse.sqlite is empty.".to_owned() }),
             "rep" => Err(OpenError::NeedsConversion { report: path.to_owned(), message: "A capture.".to_owned() }),
             "panic" => panic!("on purpose"),
+            "stage0" => Ok(vec![crate::pipeline::opened(0)]),
+            "stage1" => Ok(vec![crate::pipeline::opened(1)]),
             "hang" => self.hang(watch).map(|()| vec![job::opened(0, 12)]),
             "same1" => Ok(vec![job::opened_as(1, 12, "same1.sqlite")]),
             _ if std::fs::metadata(path).is_ok_and(|file| file.len() > 10_000) => {

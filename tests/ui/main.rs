@@ -20,6 +20,7 @@ mod navigate;
 mod palette;
 mod panels;
 mod pictures;
+mod pipeline;
 mod ranges;
 mod ranks;
 mod screens;

@@ -9,7 +9,8 @@ use crate::app::icons::{self, Icon};
 use crate::format;
 use crate::job::{Job, StagedStep, Stages};
 use crate::report::compare::{
-    STAGE_COLUMNS, bubble_text, change_texts, imbalance_text, pipeline_text, stage_notices, stage_rows,
+    STAGE_COLUMNS, StageCell, StageNumber, bubble_text, change_texts, imbalance_text, pipeline_text, stage_notices,
+    stage_rows,
 };
 use crate::view::Command;
 use egui::{Button, Label, RichText, Ui};
@@ -134,13 +135,22 @@ fn picture(ui: &mut Ui, cx: &Cx<'_>, stages: &Stages, cache: &mut PipelineCache,
     cache.chosen = chosen;
 }
 
+/// What a column is sorted by.
+fn in_order(number: StageNumber) -> f64 {
+    match number {
+        StageNumber::Stage(number) => f64::from(number),
+        StageNumber::Time(ns) => ns as f64,
+        StageNumber::Share(share) => share,
+    }
+}
+
 fn table(ui: &mut Ui, cx: &Cx<'_>, stages: &Stages, cache: &mut PipelineCache) {
     let rows = stage_rows(&cx.workspace.job, stages);
     let row = |at: usize| {
         let mut cells = rows.get(at).cloned().unwrap_or_default().into_iter();
         let (name, number) = cells.next().unwrap_or_default();
-        let cell = |(text, number): (String, Option<f64>)| Cell::maybe(text, number);
-        Row { name, number, cells: cells.map(cell).collect(), ..Row::default() }
+        let cell = |(text, number): StageCell| Cell::maybe(text, number.map(in_order));
+        Row { name, number: number.map(in_order), cells: cells.map(cell).collect(), ..Row::default() }
     };
     let columns: Vec<Column> = STAGE_COLUMNS
         .iter()

@@ -16,6 +16,8 @@ use crate::job::{Delta, Diff, Job, RankSummary, wait_share as waited_share};
 
 /// Rows of a list.
 const ROWS: usize = 20;
+/// Steps listed.
+const STEPS: usize = 100;
 /// Ranks of a table that has them as columns.
 const COLUMNS: usize = 12;
 
@@ -228,7 +230,7 @@ fn steps(job: &Job, blocks: &mut Vec<Block>) {
         cells.extend(ranks.clone().map(|rank| format::duration_or_unknown(wait(rank))));
         cells
     };
-    let rows: Vec<Vec<String>> = numbers.iter().take(ROWS * 5).map(row).collect();
+    let rows: Vec<Vec<String>> = numbers.iter().take(STEPS).map(row).collect();
     let mut head = vec!["Step".to_owned()];
     head.extend(ranks.clone().map(|rank| label(job, rank)));
     head.extend(ranks.clone().map(|rank| format!("{} waited", label(job, rank))));

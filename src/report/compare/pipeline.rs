@@ -23,7 +23,18 @@ pub const STAGE_COLUMNS: [(&str, &str); 9] = [
 ];
 
 /// A cell of the table of stages: its text, and the number behind it.
-pub type StageCell = (String, Option<f64>);
+pub type StageCell = (String, Option<StageNumber>);
+
+/// A number of the table of stages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StageNumber {
+    /// Of a stage.
+    Stage(u32),
+    /// Nanoseconds.
+    Time(i64),
+    /// Of 1.
+    Share(f64),
+}
 
 /// What settings and ranges say of the pipeline, in one sentence.
 pub fn pipeline_text(pipeline: &Pipeline) -> String {
@@ -183,8 +194,8 @@ pub fn stage_rows(job: &Job, stages: &Stages) -> Vec<Vec<StageCell>> {
         };
         let number = stage.map(|stage| stage.stage);
         vec![
-            (number.map_or_else(|| "All".to_owned(), |number| number.to_string()), number.map(f64::from)),
-            (format::percent(time.bubble_share()), time.bubble_share()),
+            (number.map_or_else(|| "All".to_owned(), |number| number.to_string()), number.map(StageNumber::Stage)),
+            (format::percent(time.bubble_share()), time.bubble_share().map(StageNumber::Share)),
             mean(time.whole.bubble_ns()),
             duration_cell(micro_batch_ns),
             mean(time.whole.span_ns),
@@ -203,7 +214,7 @@ pub fn stage_rows(job: &Job, stages: &Stages) -> Vec<Vec<StageCell>> {
 }
 
 fn duration_cell(ns: Option<i64>) -> StageCell {
-    (format::duration_or_unknown(ns), ns.map(|ns| ns as f64))
+    (format::duration_or_unknown(ns), ns.map(StageNumber::Time))
 }
 
 /// The section of the comparison; nothing without a pipeline.

@@ -1,8 +1,8 @@
 //! The schedule of one step: a lane for each stage, its passes in it as blocks, to scale on the job's clock.
 //!
 //! Forward passes stand at the upper edge of a lane, backward ones at the lower edge, so that they differ without
-//! colour. What no block covers is tinted by phase; the strip below a lane names phases with their bubble as a share of
-//! the step.
+//! colour. What no block covers is tinted by phase: bubble, and whatever else kept the stage from computing. The strip
+//! below a lane names the phases with their bubble as a share of the step.
 
 use crate::analysis::{Block, Pass, PipelineTime};
 use crate::app::cx::Cx;
@@ -115,7 +115,7 @@ pub fn legend(ui: &mut Ui, cx: &Cx<'_>) {
         let text = match at {
             0 => format!("{text} (upper)"),
             1 => format!("{text} (lower)"),
-            2 => format!("Bubble: {text}"),
+            2 => format!("Outside blocks: {text}"),
             _ => text.to_owned(),
         };
         let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(SMALL_PT), cx.palette.text_dim);
@@ -212,7 +212,16 @@ fn draw(
         let strip = scale.rect(*span, strip_y);
         painter.rect_filled(strip, 0.0, palette.header);
         let percent = format::percent(lane.share_of_step(time));
-        fitting(painter, strip, &[&format!("{} {percent}", phase_text(*phase)), &percent], palette.text);
+        fitting(
+            painter,
+            strip,
+            &[
+                &format!("{}: bubble {percent}", phase_text(*phase)),
+                &format!("{} {percent}", phase_text(*phase)),
+                &percent,
+            ],
+            palette.text,
+        );
     }
     for block in &lane.blocks {
         let block_rect = block_rect(scale, block, blocks_y);
