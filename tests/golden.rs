@@ -7,8 +7,7 @@ use std::sync::Arc;
 use stepscope::analysis::{Analysis, Params, analyze};
 use stepscope::job::{ExportSummary, Job, JobOptions};
 use stepscope::nsys::{LoadOptions, Progress, open};
-use stepscope::report::compare::compare;
-use stepscope::report::{Capture, Form, Report, info_text, json, report_text};
+use stepscope::report::{Capture, Form, Report, compare, info_text, json, report_text};
 use stepscope::settings::params_for;
 use stepscope::sim::{JobConfig, preset, simulate_to_dir};
 use stepscope::trace::Trace;
@@ -64,7 +63,7 @@ fn the_report_as_json() {
 #[test]
 fn the_comparison_as_text() {
     let exports = job().iter().map(|(trace, analysis)| Arc::new(ExportSummary::of(trace, analysis))).collect();
-    let text = compare(&Job::of(exports, &JobOptions::default()), Form::Text).unwrap();
+    let text = compare::compare(&Job::of(exports, &JobOptions::default()), Form::Text).unwrap();
     settings().bind(|| insta::assert_snapshot!("compare", text));
 }
 

@@ -8,7 +8,7 @@ use super::state::file_name;
 use super::toast;
 use crate::analysis::{Analysis, Limit};
 use crate::format;
-use crate::trace::{Source, Trace};
+use crate::trace::Trace;
 use crate::units::Span;
 use crate::view::{Doc, RankId};
 use egui::{Align, Button, CollapsingHeader, Label, Layout, RichText, Sense, Ui, UiBuilder, vec2};

@@ -143,7 +143,7 @@ impl AppState {
             self.labels.set(fingerprint(&doc.trace), given.map(|(at, (_, label))| (at, label.clone())).collect());
         }
         self.relabel();
-        self.workspace.set_clock(JobOptions { clock, shift_ns });
+        self.workspace.set_clock(JobOptions { clock, shift_ns, ..self.workspace.options.clone() });
         self.revision += 1;
     }
 

@@ -35,14 +35,9 @@ impl TestRenderer for Cpu {
     }
 }
 
-<<<<<<< HEAD
 /// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture,
-/// `same1` is rank 1 in a file of another name, `hang` waits until it is cancelled or released, `panic` panics; a file that
+/// `stage0` and `stage1` are a pipeline, `same1` is rank 1 in a file of another name, `hang` waits until it is cancelled or released, `panic` panics; a file that
 /// is there is read.
-=======
-/// Answers by the name of the file: `rank0`, `rank1`, ... are ranks of the job, `bad` and `worse` fail, `rep` is a capture, `stage0` and `stage1` are a pipeline, `hang`
-/// waits until it is cancelled or released, `panic` panics.
->>>>>>> u5
 #[derive(Default)]
 pub struct Fake {
     released: Mutex<bool>,

@@ -89,11 +89,7 @@ fn a_low_window_lists_its_panels_and_scrolls_them() {
     driven.click("Panel");
     driven.click("Kernels");
     assert_eq!(driven.window().state().view.panel, Panel::Kernels);
-<<<<<<< HEAD
     let count = driven.harness.get_by_label_contains(" in sum").rect();
-=======
-    let count = driven.harness.get_by_label_contains(" names, ").rect();
->>>>>>> u2
     assert!(count.bottom() < 360.0, "{count}");
 }
 
