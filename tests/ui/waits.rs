@@ -54,7 +54,7 @@ fn longest_wait(driven: &Driven) -> Vec<Item> {
         let (rank, op) = job.op_of(at, member, number).unwrap();
         Item::Op(RankId { doc: rank.at.export, rank: rank.at.rank }, op)
     };
-    (0..job.groups.get(at).unwrap().members.len()).map(member).collect()
+    (0..job.groups[at].members.len()).map(member).collect()
 }
 
 fn end_ns(driven: &Driven, item: Item) -> i64 {
@@ -169,7 +169,7 @@ fn the_menu_of_a_kernel_aligns_the_other_files_at_it() {
     let kernels = longest_wait(&driven);
     driven.send(Command::SetClock(ClockMode::Manual));
     driven.send(Command::Lane(LaneCommand::Pin(Some(LaneKey::Communication(OTHER)))));
-    let own = *kernels.get(1).unwrap();
+    let own = kernels[1];
     let span = own.span(&driven.window().state().workspace).unwrap();
     driven.send(Command::Show(span));
     let apart = end_ns(&driven, *kernels.first().unwrap()) - end_ns(&driven, own);
