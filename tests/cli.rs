@@ -122,7 +122,7 @@ fn errors_go_to_standard_error_with_code_two() {
         ),
         (&["demo", "-o", "note.txt"], "note.txt is a file"),
         (&["stats", "note.txt", "-o", "x.html"], "use .txt, .csv or .json"),
-        (&["stats", "note.txt", "-o", "note.txt"], "is no report of stepscope"),
+        (&["stats", "note.txt", "-o", "note.txt"], "was not written by stepscope"),
         (&["stats", "note.txt", "-o", "."], "is a folder"),
         (&["report", "note.txt", "--json", "-o", "."], "is a folder"),
         (&["bench"], "which export"),

@@ -227,7 +227,7 @@ fn a_file_gets_the_form_of_its_ending_and_only_reports_are_replaced() {
         assert!(output.stdout.is_empty() && stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
     };
     fails(&["-o", "a.docx"], "no ending that tells a form");
-    fails(&["--html", "-o", export.to_str().unwrap()], "is no report of stepscope");
+    fails(&["--html", "-o", export.to_str().unwrap()], "was not written by stepscope");
     fails(&["--json", "--html"], "cannot be used with");
     fails(&["--html", "-o", "nowhere/a.html"], "cannot write");
     assert_eq!(std::fs::read(&export).unwrap(), before, "the export is as it was");

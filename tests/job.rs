@@ -203,7 +203,7 @@ fn sub_groups_without_names_are_told_apart_by_how_they_end() {
 
 #[test]
 fn pauses_that_wander_between_ranks_are_told() {
-    let (job, _) = compared(&JobConfig { ranks: 4, gc_steps: vec![2], gc_ms: 180.0, steps: 8, ..named("four-equal") });
+    let (job, _) = compared(&JobConfig { ranks: 4, gc_steps: vec![2], steps: 8, ..named("gc-pause") });
     let pauses: Vec<_> = job.stragglers.wandering.iter().map(|pause| (pause.rank, pause.step)).collect();
     assert_eq!(pauses, [(0, 2), (1, 3), (2, 4), (3, 5)]);
     assert_eq!(job.stragglers.straggler, None, "each rank is late once");

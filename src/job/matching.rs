@@ -4,7 +4,7 @@
 //! number that follows from it would look sound.
 
 use super::{CommGroup, ExportSummary, GroupKey, JobRank, RankSummary};
-use crate::analysis::{Collective, median_of};
+use crate::analysis::Collective;
 use crate::units::Span;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,15 +61,22 @@ pub enum RefusalReason {
 }
 
 impl Group {
+    /// Ranks of the communicator that are not open; `None` when all are, or when their number is not known. Sends and
+    /// receives need no more than both ends.
+    pub fn missing(&self) -> Option<u32> {
+        let open = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+        let is_pair = matches!(self.key, GroupKey::Peer { .. });
+        self.size.filter(|_| !is_pair)?.checked_sub(open).filter(|missing| *missing > 0)
+    }
+
     /// The span of paired kernel `at` of `member` on its export's clock.
     pub fn span(&self, summary: &RankSummary, member: &Member, at: usize) -> Option<Span> {
         summary.comm.get(member.group)?.span(member.first.checked_add(at)?)
     }
 }
 
-/// Ends of one collective move together within this, or within [`TOGETHER_SHARE`] of its duration.
+/// Ends of one collective move together within this in three of four cases.
 const TOGETHER_NS: i64 = 30_000;
-const TOGETHER_SHARE: f64 = 0.05;
 
 /// Without communicator ids, kernels of several sub-groups look alike: splits `group` into ranks that leave their
 /// collectives together. From one collective to the next, the difference between the ends on two ranks of one
@@ -114,16 +121,14 @@ fn move_together<'a>(
     let pairs = (0..group.count).filter_map(|at| group.span(of_a, a, at).zip(group.span(of_b, b, at)));
     let pairs: Vec<(Span, Span)> = pairs.collect();
     let apart: Vec<i64> = pairs.iter().map(|(a, b)| a.end_ns.saturating_sub(b.end_ns)).collect();
-    let changes: Vec<i64> = apart
-        .windows(2)
-        .map(|two| match two {
-            [a, b] => b.saturating_sub(*a).saturating_abs(),
-            _ => 0,
-        })
-        .collect();
-    let median_ns = median_of(changes).unwrap_or(0);
-    let len_ns = median_of(pairs.iter().map(|(a, b)| a.len_ns().min(b.len_ns())).collect()).unwrap_or(0);
-    median_ns <= TOGETHER_NS.max((len_ns as f64 * TOGETHER_SHARE) as i64)
+    let change = |two: &[i64]| match two {
+        [a, b] => b.saturating_sub(*a).saturating_abs(),
+        _ => 0,
+    };
+    let mut changes: Vec<i64> = apart.windows(2).map(change).collect();
+    // Many collectives in a row may end alike by chance, and a few of one group may not.
+    let at = changes.len() * 3 / 4;
+    at >= changes.len() || *changes.select_nth_unstable(at).1 <= TOGETHER_NS
 }
 
 /// What a group is found by: the key, and both ranks of a pair.

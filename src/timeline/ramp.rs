@@ -28,12 +28,18 @@ pub fn ramp(theme: Theme, place: f64) -> Color32 {
         Theme::Light => &LIGHT,
     };
     let last = stops.len() - 1;
-    let at = place.clamp(0.0, 1.0) * last as f64;
+    let place = if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) };
+    let at = place * last as f64;
     let from = (at as usize).min(last - 1);
     match (stops.get(from), stops.get(from + 1)) {
         (Some(a), Some(b)) => a.lerp_to_gamma(*b, (at - from as f64) as f32),
         _ => Color32::TRANSPARENT,
     }
+}
+
+/// `count` colours from little to much, for a legend.
+pub fn parts(theme: Theme, count: usize) -> impl Iterator<Item = Color32> {
+    (0..count).map(move |at| ramp(theme, at as f64 / count.saturating_sub(1).max(1) as f64))
 }
 
 #[cfg(test)]

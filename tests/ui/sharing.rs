@@ -120,7 +120,8 @@ fn a_dropped_folder_opens_the_exports_in_it() {
     driven.wait(|window| window.state().workspace.docs.len() == 2);
     let empty = tempfile::tempdir().unwrap();
     driven.send(Command::Open(vec![empty.path().to_owned()]));
-    assert!(driven.shows("No export in ") && driven.shows("Folders inside it are not searched"));
+    driven.wait(|window| !window.state().notices.is_empty());
+    assert!(driven.shows("No export: ") && driven.shows("Folders inside it are not searched"));
 }
 
 fn wait_for(state: &mut AppState, holds: impl Fn(&AppState) -> bool) {

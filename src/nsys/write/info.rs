@@ -284,6 +284,7 @@ fn metadata(to: &mut ExportWriter, info: &CaptureInfo) -> Result<(), WriteError>
         };
         let mode = if info.graph_nodes { "Node" } else { "Graph" };
         to.insert("META_DATA_CAPTURE", &[("name", &key), ("value", &mode)])?;
+        to.insert("META_DATA_CAPTURE", &[("name", &"DEVICE_DISPLAY_NAME"), ("value", &info.host)])?;
         for variable in &info.environment {
             to.insert("META_DATA_CAPTURE", &[("name", &"PROCESS_0:ENVIRONMENT_VARIABLE"), ("value", variable)])?;
         }

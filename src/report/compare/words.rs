@@ -2,7 +2,7 @@
 
 use crate::format;
 use crate::job::{
-    Basis, ClockMode, Extra, ExtraKind, Group, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
+    Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
 };
 
 /// What a clock is called in menus.
@@ -126,7 +126,7 @@ pub fn last_text(job: &Job, group: usize) -> String {
 pub fn members_text(job: &Job, group: usize) -> String {
     let Some(of) = job.groups.get(group) else { return String::new() };
     let open = format::count(of.members.len() as u64);
-    match missing(of) {
+    match of.size.filter(|_| of.missing().is_some()) {
         Some(size) => format!("{open} of {}", format::count(u64::from(size))),
         None => open,
     }
@@ -135,21 +135,14 @@ pub fn members_text(job: &Job, group: usize) -> String {
 /// What cannot be known of a group since ranks of its communicator are not open; `None` when all are, or when their
 /// number is not known.
 pub fn missing_text(job: &Job, group: usize) -> Option<String> {
-    missing(job.groups.get(group)?)?;
+    job.groups.get(group)?.missing()?;
     let members = members_text(job, group);
     Some(format!("{members} ranks of this communicator are open; the last to start may be another one."))
 }
 
-/// Ranks of the communicator, when some of them are not open. Sends and receives need no more than both ends.
-fn missing(group: &Group) -> Option<u32> {
-    let is_pair = matches!(group.key, GroupKey::Peer { .. });
-    group.size.filter(|size| !is_pair && *size as usize > group.members.len())
-}
-
 /// The group whose communicator lacks most ranks; `None` when none lacks any.
 fn most_missing(job: &Job) -> Option<usize> {
-    let lacking = |group: &Group| Some(missing(group)? as usize - group.members.len());
-    let most = job.groups.iter().enumerate().filter_map(|(at, group)| Some((lacking(group)?, at)));
+    let most = job.groups.iter().enumerate().filter_map(|(at, group)| Some((group.missing()?, at)));
     most.max_by_key(|(lacking, at)| (*lacking, std::cmp::Reverse(*at))).map(|(_, at)| at)
 }
 

@@ -11,7 +11,7 @@ use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Heat, HeatMetric};
 use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, value_text};
-use crate::timeline::ramp::ramp;
+use crate::timeline::ramp;
 use crate::view::Command;
 use egui::epaint::Mesh;
 use egui::{Button, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
@@ -214,9 +214,9 @@ fn scale(cx: &Cx<'_>, rect: Rect) -> Mesh {
     let mut mesh = Mesh::default();
     let parts = SCALE_PT.0 as usize / 2;
     let x = |at: usize| rect.left() + rect.width() * at as f32 / parts as f32;
-    for at in 0..parts {
+    for (at, color) in ramp::parts(cx.view.theme, parts).enumerate() {
         let part = Rect::from_min_max(pos2(x(at), rect.top()), pos2(x(at + 1), rect.bottom()));
-        mesh.add_colored_rect(part, ramp(cx.view.theme, at as f64 / (parts - 1) as f64));
+        mesh.add_colored_rect(part, color);
     }
     mesh
 }
@@ -270,7 +270,8 @@ mod tests {
                 screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, vec2(400.0, 700.0))),
                 ..egui::RawInput::default()
             };
-            let _ = context.run_ui(input, |ui| show(ui, &cx, &mut cache, &mut Vec::new()));
+            let mut output = context.run_ui(input, |ui| show(ui, &cx, &mut cache, &mut Vec::new()));
+            output.textures_delta.clear();
             meshes.extend(cache.drawn.as_ref().map(|drawn| Arc::clone(&drawn.mesh)));
         }
         assert_eq!(cache.made.as_ref().map(|made| made.heat.cells.len()), Some(102_400));
@@ -282,7 +283,8 @@ mod tests {
     #[test]
     fn a_step_is_shown_on_an_open_rank_and_told_of_a_summary() {
         let (trace, analysis) = document();
-        let summary = Arc::new(ExportSummary::of(&trace, &analysis));
+        // Of another rank: what is open is not shown twice.
+        let summary = Arc::new(ExportSummary { file: "rank1.sqlite".into(), ..ExportSummary::of(&trace, &analysis) });
         let workspace = Workspace::default().with([(trace, analysis)], vec![summary], JobOptions::default());
         let (view, settings) = (ViewState::open(&workspace), Settings::default());
         let palette = Palette::of(Theme::Dark);
