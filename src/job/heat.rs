@@ -144,14 +144,16 @@ fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: O
     })
 }
 
-/// From the smallest value to the largest one that is no outlier, so that one long step does not flatten the rest: steps
-/// are outliers over 1.5 times the median, as everywhere; amounts within a step, which vary more, over three times.
+/// From the smallest value to the largest one, or to where outliers begin, so that one long step does not flatten the
+/// rest and still stands out: steps are outliers over 1.5 times the median, as everywhere; amounts within a step, which
+/// vary more, over three times.
 fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
     let most = if metric == HeatMetric::StepTime { 1.5 } else { 3.0 };
     let values: Vec<f64> = cells.iter().flatten().copied().collect();
     let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().filter(|v| median <= 0.0 || *v <= median * most).fold(low, f64::max);
+    let largest = values.iter().copied().fold(low, f64::max);
+    let high = if median > 0.0 { largest.min(median * most) } else { largest };
     // Differences that are within what any run varies by are not blown up.
     Some((low, if metric.is_share() { high } else { high.max(low + median.max(0.0) * LEAST_SPREAD) }))
 }
@@ -169,9 +171,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_leaves_outliers_out_and_does_not_blow_up_noise() {
+    fn the_scale_ends_where_outliers_begin_and_does_not_blow_up_noise() {
         let of = |values: &[f64], metric| scale(&values.iter().map(|v| Some(*v)).collect::<Vec<_>>(), metric).unwrap();
-        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::StepTime), (100.0, 120.0));
+        assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::StepTime), (100.0, 165.0));
         assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::Idle), (100.0, 190.0));
         assert_eq!(of(&[100.0, 101.0, 100.0], HeatMetric::StepTime), (100.0, 105.0));
         assert_eq!(scale(&[None], HeatMetric::Wait), None);
