@@ -179,3 +179,19 @@ fn what_cannot_be_summarized_is_told_with_code_two() {
     fails(job.path(), &["summarize", "job", "-o", "nowhere"], &["no folder nowhere"]);
     fails(job.path(), &["summarize", EXPORTS[0], "-o", "-"], &["-o rank0.summary"]);
 }
+
+#[test]
+fn a_rank_that_waits_is_sent_to_the_late_rank_and_not_to_the_network() {
+    let home = tempfile::tempdir().unwrap();
+    succeeds(home.path(), &["demo", "--scenario", "straggler-clock", "--steps", "4", "-o", "job"]);
+    let files: Vec<String> = (0..4).map(|rank| format!("job/rank{rank}.sqlite")).collect();
+    let all: Vec<&str> = ["report", "--json"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let next =
+        |report: &Value, rank: usize| report["ranks"][rank]["verdict"]["next_action"].as_str().unwrap().to_owned();
+    let together = json(home.path(), &all);
+    assert!(next(&together, 0).starts_with("Most of this is waiting for a rank that starts later"));
+    assert!(!next(&together, 2).starts_with("Most of this is waiting"), "the late rank itself does not wait");
+    // Alone, a rank cannot tell waiting from moving data.
+    let alone = json(home.path(), &["report", "--json", "job/rank0.sqlite"]);
+    assert!(!next(&alone, 0).starts_with("Most of this is waiting"));
+}

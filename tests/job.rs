@@ -341,3 +341,37 @@ fn a_shift_by_hand_moves_one_file_and_is_taken_back_whole() {
     let back = shifted.on_clock(&JobOptions::default());
     assert_eq!((&back.clock, &back.waits), (&job.clock, &job.waits));
 }
+
+#[test]
+fn a_file_of_another_job_is_no_reference_and_has_no_say() {
+    let (alone, _) = simulated(&JobConfig { ranks: 1, first_step: 100, ..named("healthy") });
+    let (exports, truth) = simulated(&named("straggler-clock"));
+    let together = Job::of(exports.clone(), &JobOptions::default());
+    let job = Job::of([alone, exports].concat(), &JobOptions::default());
+    assert_eq!((job.clock.reference, job.clock.sources[0].basis), (1, Basis::FirstEvent));
+    assert!(job.clock.sources[2..].iter().all(|source| source.basis == Basis::Collectives));
+    let (found, expected) = (job.stragglers.straggler.unwrap(), together.stragglers.straggler.unwrap());
+    assert_eq!((found.rank, found.cost_ns_per_step), (expected.rank + 1, expected.cost_ns_per_step));
+    assert_eq!(found.extras, expected.extras);
+    assert_eq!(job.waits.matched, truth.collectives.iter().filter(|c| c.arrivals.len() > 1).count() as u64);
+}
+
+#[test]
+fn two_runs_that_share_numbers_of_communicators_stay_two() {
+    let (slow, _) = simulated(&named("straggler-clock"));
+    let (equal, _) = simulated(&JobConfig { seed: 7, ..named("four-equal") });
+    let job = Job::of([slow, equal].concat(), &JobOptions::default());
+    let members: Vec<Vec<usize>> =
+        job.groups.iter().map(|group| group.members.iter().map(|m| m.rank).collect()).collect();
+    assert_eq!(members, [vec![0, 1, 2, 3], vec![4, 5, 6, 7]]);
+    assert_eq!(job.stragglers.straggler.map(|found| found.rank), Some(2));
+}
+
+#[test]
+fn a_shift_by_hand_is_no_work_of_the_rank_that_seems_late() {
+    let (exports, _) = simulated(&named("four-equal"));
+    let job = Job::of(exports, &JobOptions { shift_ns: vec![0, 2_500_000], ..JobOptions::default() });
+    let found = job.stragglers.straggler.as_ref().unwrap();
+    assert_eq!((found.rank, found.cause()), (1, None));
+    assert!(words::straggler_text(&job).contains("the capture does not show what it did longer"));
+}

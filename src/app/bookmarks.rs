@@ -15,16 +15,16 @@ const FILES: usize = 1_000;
 pub struct Bookmarks(BTreeMap<String, Vec<Bookmark>>);
 
 impl Bookmarks {
-    /// Reads what [`Bookmarks::to_text`] wrote; nothing of a text that cannot be read.
-    pub fn from_text(text: &str) -> Self {
-        let mut all: Self = serde_json::from_str(text).unwrap_or_default();
+    /// Reads what [`Bookmarks::to_text`] wrote; `None` of a text that cannot be read.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut all: Self = serde_json::from_str(text).ok()?;
         for marks in all.0.values_mut() {
             marks.truncate(MOST);
             for mark in marks {
                 mark.note = mark.note.chars().take(NOTE_CHARS).collect();
             }
         }
-        all
+        Some(all)
     }
 
     /// As indented text, so that it can be read without this program.
@@ -83,7 +83,7 @@ mod tests {
         let mut all = Bookmarks::default();
         let both = workspace(&["a.sqlite", "b.sqlite"]);
         all.take_over(&both, &[mark(1, 500), mark(0, 20)]);
-        let read = Bookmarks::from_text(&all.to_text());
+        let read = Bookmarks::from_text(&all.to_text()).unwrap();
         assert_eq!(read, all);
         assert_eq!(read.of(&workspace(&["b.sqlite"])), [mark(0, 500)]);
         assert_eq!(read.of(&both), [mark(0, 20), mark(1, 500)]);
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn a_damaged_text_is_no_bookmark_and_long_notes_are_cut() {
-        assert_eq!(Bookmarks::from_text("no json"), Bookmarks::default());
-        assert_eq!(Bookmarks::from_text("{\"a\": 7}"), Bookmarks::default());
+        assert_eq!(Bookmarks::from_text("no json"), None);
+        assert_eq!(Bookmarks::from_text("{\"a\": 7}"), None);
         let mut all = Bookmarks::default();
         let open = workspace(&["a.sqlite"]);
         all.take_over(&open, &[Bookmark { note: "x".repeat(5_000), ..mark(0, 0) }]);
-        assert_eq!(Bookmarks::from_text(&all.to_text()).of(&open)[0].note.len(), NOTE_CHARS);
+        assert_eq!(Bookmarks::from_text(&all.to_text()).unwrap().of(&open)[0].note.len(), NOTE_CHARS);
     }
 }

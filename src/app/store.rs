@@ -67,13 +67,25 @@ impl Store {
                 None => remembered.set_aside.extend(set_aside(&path, "it cannot be understood by this version")),
             },
         }
+        let path = folder.join(BOOKMARKS);
+        let reason = match read_text(&path) {
+            Text::Missing => None,
+            Text::Unreadable(reason) => Some(reason),
+            Text::Read(text) => {
+                Bookmarks::from_text(&text).is_none().then(|| "it cannot be understood by this version".to_owned())
+            }
+        };
+        remembered.set_aside.extend(reason.and_then(|reason| set_aside(&path, &reason)));
         remembered
     }
 
     /// Bookmarks of all files; none when there is no file or it cannot be read.
     pub fn bookmarks(&self) -> Bookmarks {
         let text = self.0.as_deref().map(|folder| read_text(&folder.join(BOOKMARKS)));
-        if let Some(Text::Read(text)) = text { Bookmarks::from_text(&text) } else { Bookmarks::default() }
+        match text {
+            Some(Text::Read(text)) => Bookmarks::from_text(&text).unwrap_or_default(),
+            _ => Bookmarks::default(),
+        }
     }
 
     /// Writes the bookmarks of what is open, and leaves those of other files as they are by now: another window may
@@ -217,6 +229,9 @@ mod tests {
         }
         std::fs::write(folder.path().join("views.json"), "[]").unwrap();
         assert!(store.read().set_aside[0].starts_with("views.json was set aside as "));
+        std::fs::write(folder.path().join("bookmarks.json"), "garbage").unwrap();
+        assert!(store.read().set_aside[0].starts_with("bookmarks.json was set aside as "));
+        assert_eq!(std::fs::read(folder.path().join("bookmarks.json.aside-1")).unwrap(), b"garbage");
     }
 
     #[test]

@@ -170,11 +170,13 @@ pub enum Notice {
     },
 }
 
-/// What puts the exports of a job on one clock. Job time is that of the first export.
+/// What puts the exports of a job on one clock. Job time is that of the reference.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clock {
     /// What the user asked for.
     pub mode: ClockMode,
+    /// The export whose clock is the job's: the first of those that the most exports share collectives with.
+    pub reference: usize,
     /// By export.
     pub sources: Vec<SourceClock>,
     /// What to know of it.
@@ -208,7 +210,8 @@ impl Clock {
         options: &JobOptions,
     ) -> Self {
         let mut clock = Self { mode: options.clock, ..Self::default() };
-        let by_collectives = by_collectives(exports, ranks, groups);
+        let (reference, by_collectives) = by_collectives(exports, ranks, groups);
+        clock.reference = reference;
         let walls_fit = walls_fit(exports);
         for at in 0..exports.len() {
             let source = clock.place(exports, at, walls_fit, by_collectives.get(at).copied().flatten());
@@ -238,7 +241,8 @@ impl Clock {
         walls_fit: bool,
         by_collectives: Option<SourceClock>,
     ) -> SourceClock {
-        let (Some(reference), Some(export)) = (exports.first().filter(|_| at > 0), exports.get(at)) else {
+        let reference = exports.get(self.reference).filter(|_| at != self.reference);
+        let (Some(reference), Some(export)) = (reference, exports.get(at)) else {
             return SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
         };
         let wall_ns = reference.epoch_ns.zip(export.epoch_ns).map(|(of, own)| own.saturating_sub(of));
@@ -328,8 +332,12 @@ struct Edge {
     matched: u64,
 }
 
-/// Each export by its collectives with others, as seen from the first one; `None` where nothing leads there.
-fn by_collectives(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[Group]) -> Vec<Option<SourceClock>> {
+/// The reference, and each export by its collectives with others, as seen from there; `None` where nothing leads there.
+fn by_collectives(
+    exports: &[Arc<ExportSummary>],
+    ranks: &[JobRank],
+    groups: &[Group],
+) -> (usize, Vec<Option<SourceClock>>) {
     let ends = paired_ends(exports, ranks, groups);
     let mut edges: Vec<Vec<(usize, Edge)>> = vec![Vec::new(); exports.len()];
     let mut pairs: Vec<_> = ends.into_iter().collect();
@@ -344,13 +352,34 @@ fn by_collectives(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[G
             of.push((a, back));
         }
     }
-    let mut found: Vec<Option<SourceClock>> = vec![None; exports.len()];
+    // A file of another job among them must not become the reference: it leads nowhere.
+    let mut left: Vec<bool> = vec![true; exports.len()];
+    let mut most: (usize, Vec<Option<SourceClock>>) = (0, vec![None; exports.len()]);
+    for start in 0..exports.len() {
+        if left.get(start) != Some(&true) {
+            continue;
+        }
+        let found = reached(&edges, start);
+        for (left, found) in left.iter_mut().zip(&found) {
+            *left &= found.is_none();
+        }
+        let count = |of: &[Option<SourceClock>]| of.iter().flatten().count();
+        if count(&found) > count(&most.1) {
+            most = (start, found);
+        }
+    }
+    most
+}
+
+/// Every export that edges lead to from `start`, the surest way.
+fn reached(edges: &[Vec<(usize, Edge)>], start: usize) -> Vec<Option<SourceClock>> {
+    let mut found: Vec<Option<SourceClock>> = vec![None; edges.len()];
     let mut open = BinaryHeap::new();
     let reference = SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
-    let mut best: Vec<Option<SourceClock>> = vec![None; exports.len()];
-    if let Some(first) = best.first_mut() {
+    let mut best: Vec<Option<SourceClock>> = vec![None; edges.len()];
+    if let Some(first) = best.get_mut(start) {
         *first = Some(reference);
-        open.push(Reverse((0_i64, 0_usize)));
+        open.push(Reverse((0_i64, start)));
     }
     while let Some(Reverse((uncertainty_ns, at))) = open.pop() {
         let Some(here) = best.get(at).copied().flatten() else { continue };
@@ -362,7 +391,7 @@ fn by_collectives(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[G
         }
         for (to, edge) in edges.get(at).map_or(&[][..], Vec::as_slice) {
             let through_ns = uncertainty_ns.saturating_add(edge.uncertainty_ns);
-            let matched = if at == 0 { edge.matched } else { edge.matched.min(here.matched) };
+            let matched = if at == start { edge.matched } else { edge.matched.min(here.matched) };
             let next = SourceClock {
                 map: edge.map.then(&here.map),
                 basis: Basis::Collectives,

@@ -22,6 +22,13 @@ pub struct ExposedSplit {
     pub unmatched_ns: i64,
 }
 
+impl ExposedSplit {
+    /// True when most of what is exposed is waiting for a rank that starts later, which no faster network would change.
+    pub const fn is_mostly_waiting(&self) -> bool {
+        self.wait_ns > self.transfer_ns.saturating_add(self.unmatched_ns)
+    }
+}
+
 /// The split of each rank of `job`; `analyses` are those of its first exports, and other ranks have none. `None` for a
 /// rank without matched collectives.
 ///

@@ -158,12 +158,16 @@ fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
     Some((low, if metric.is_share() { high } else { high.max(low + median.max(0.0) * LEAST_SPREAD) }))
 }
 
-/// Share of the steps' time that a rank waited for others, over all its steps; `None` without steps.
+/// Share of the time of its typical steps that a rank waited for others; of its whole span where no steps are marked.
 pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
     let summary = job.summary(rank)?;
-    let waited = summary.steps.iter().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));
+    if !summary.has_marked_steps() {
+        return share(job.waits.ranks.get(rank)?.split.wait_ns, summary.span.len_ns());
+    }
+    let typical = || summary.steps.iter().filter(|step| step.typical);
+    let waited = typical().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));
     let waited_ns = waited.fold(0_i64, |sum, ns| sum.saturating_add(*ns));
-    share(waited_ns, summary.steps.iter().fold(0, |sum: i64, step| sum.saturating_add(step.window.len_ns())))
+    share(waited_ns, typical().fold(0, |sum: i64, step| sum.saturating_add(step.window.len_ns())))
 }
 
 #[cfg(test)]

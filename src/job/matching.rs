@@ -87,7 +87,8 @@ fn together<'a>(
     groups: &mut Vec<Group>,
     refused: &mut Vec<Refusal>,
 ) {
-    if !matches!(group.key, GroupKey::Role { .. }) || group.count < 3 {
+    let is_named = !matches!(group.key, GroupKey::Role { .. });
+    if (is_named && !is_of_several_runs(&group, summary)) || group.count < 3 {
         groups.push(group);
         return;
     }
@@ -109,6 +110,13 @@ fn together<'a>(
     if !alone.is_empty() {
         refused.push(Refusal { key: group.key, counts: alone, reason: RefusalReason::Apart });
     }
+}
+
+/// True when a communicator has more members than ranks, or one rank twice: runs of their own that share its number.
+fn is_of_several_runs<'a>(group: &Group, summary: &impl Fn(usize) -> Option<&'a RankSummary>) -> bool {
+    let labels: BTreeSet<&str> =
+        group.members.iter().filter_map(|member| Some(summary(member.rank)?.label.as_str())).collect();
+    group.size.is_some_and(|size| group.members.len() > size as usize) || labels.len() < group.members.len()
 }
 
 fn move_together<'a>(

@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 pub const LAST_SHARE: f64 = 0.6;
 /// Share of the step that it costs the others.
 pub const COST_SHARE: f64 = 0.02;
+/// What took longer explains the cost from this share of it.
+const EXPLAINS: f64 = 0.1;
 /// A host pause counts from this share of the median step.
 const PAUSE_SHARE: f64 = 0.05;
 
@@ -56,6 +58,14 @@ pub struct Straggler {
     pub slow_kernels: Option<SlowKernels>,
 }
 
+impl Straggler {
+    /// What it did longer, when that is enough to explain what it costs the others.
+    pub fn cause(&self) -> Option<&Extra> {
+        let enough = |extra: &&Extra| extra.delta_ns() as f64 >= self.cost_ns_per_step as f64 * EXPLAINS;
+        self.extras.first().filter(enough)
+    }
+}
+
 /// A pause of the host that only one rank had in its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Pause {
@@ -90,7 +100,9 @@ pub struct Stragglers {
 
 impl Stragglers {
     pub(super) fn of(job: &Job) -> Self {
-        let all: Vec<usize> = (0..job.ranks.len()).collect();
+        // A file of another job among them has no say.
+        let met: BTreeSet<usize> = job.groups.iter().flat_map(|group| &group.members).map(|m| m.rank).collect();
+        let all: Vec<usize> = if met.is_empty() { (0..job.ranks.len()).collect() } else { met.into_iter().collect() };
         let numbers = common_steps(job, &all);
         let mut found = Self { ranks: vec![LateShare::default(); job.ranks.len()], ..Self::default() };
         found.count(job, &numbers);
@@ -107,7 +119,7 @@ impl Stragglers {
             let cost_ns_per_step = late.caused_ns / steps;
             let cost_share = share(cost_ns_per_step, found.step_ns).unwrap_or(0.0);
             if share_of_collectives > LAST_SHARE && cost_share > COST_SHARE {
-                let others: Vec<usize> = all.into_iter().filter(|other| *other != rank).collect();
+                let others = partners(job, rank);
                 let slow_kernels = SlowKernels::of(job, rank, &others);
                 found.straggler = Some(Straggler {
                     rank,
@@ -158,6 +170,13 @@ impl Stragglers {
             }
         }
     }
+}
+
+/// The ranks that share a group with `rank`.
+fn partners(job: &Job, rank: usize) -> Vec<usize> {
+    let groups = job.groups.iter().filter(|group| group.members.iter().any(|member| member.rank == rank));
+    let all: BTreeSet<usize> = groups.flat_map(|group| &group.members).map(|member| member.rank).collect();
+    all.into_iter().filter(|other| *other != rank).collect()
 }
 
 /// Number of the step in whose window job time `at_ns` lies on rank `rank`.

@@ -6,7 +6,7 @@ use super::median::median_and_spread;
 use super::place::{self, Layout, Place};
 use crate::analysis::{
     Analysis, Area, Attribution, Causes, Class, Counts, Family, NamedBy, Partition, RangeSum, RankAnalysis, StageWork,
-    Step, StepEdge, TypicalStep, kernel_name,
+    Step, StepEdge, TypicalStep, group_name, kernel_name,
 };
 use crate::trace::{OpKind, Rank, Trace};
 use crate::units::Span;
@@ -205,7 +205,8 @@ impl RankSummary {
             verdict: verdict.map(|v| VerdictSummary { area: v.area, share: v.share, ns_per_step: v.ns_per_step }),
             findings: numbers.diagnosis.findings.iter().map(FindingSummary::of).collect(),
             comm: arrivals::groups(rank, &numbers.communication),
-            kernels: kernels(trace, analysis, rank, &steps_of),
+            // A guess at the steps is no basis for sums: then, as without steps, they are of the whole span.
+            kernels: kernels(trace, analysis, rank, if steps.is_some_and(|s| s.estimated) { &[] } else { &steps_of }),
             ranges: ranges(trace, numbers),
             named_place,
             pipeline: StageWork::of(trace, at, &analysis.classes, numbers),
@@ -329,10 +330,12 @@ fn ranges(trace: &Trace, numbers: &RankAnalysis) -> Vec<RangeTotal> {
 
 /// Names of a node and of those above it, the outermost first.
 fn path(trace: &Trace, numbers: &RankAnalysis, node: u32) -> Vec<String> {
-    let mut names = vec![numbers.ranges.name(trace, node)];
+    // Ids that differ from run to run are no part of a name.
+    let name = |node| group_name(&numbers.ranges.name(trace, node));
+    let mut names = vec![name(node)];
     let mut above = numbers.ranges.parent(node);
     while let Some(node) = above {
-        names.push(numbers.ranges.name(trace, node));
+        names.push(name(node));
         above = numbers.ranges.parent(node);
     }
     names.reverse();

@@ -195,6 +195,9 @@ fn other_format(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
     let as_sqlite =
         || format!("Export as SQLite: `{}`", export_command(Path::new("REPORT.nsys-rep"), Path::new("REPORT.sqlite")));
     let found = match head {
+        [0x1f, 0x8b, ..] if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("summary")) => {
+            ("a summary of stepscope", "Give it to `stepscope compare`, or open it in the window".to_owned())
+        }
         [0x1f, 0x8b, ..] => ("gzip-compressed", unpack("gunzip")),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => ("a zip archive", unpack("unzip")),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd-compressed", unpack("unzstd")),

@@ -124,8 +124,18 @@ pub fn no_verdict(diagnosis: &Diagnosis) -> Vec<String> {
     }
 }
 
+/// What to do about exposed communication that is waiting for a late rank.
+const LATE_RANK: &str = "Most of this is waiting for a rank that starts later, so a faster network would not help: find \
+     what that rank does longer (`stepscope compare`, or Ranks in the window) and even it out.";
+
 /// What to do after a verdict: the advice, and what it is about when that is not what the verdict names.
-pub fn next_text(verdict: &Verdict) -> String {
+///
+/// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice.
+pub fn next_text(verdict: &Verdict, split: Option<&ExposedSplit>) -> String {
+    let waits = split.is_some_and(ExposedSplit::is_mostly_waiting);
+    if waits && verdict.area == Area::Communication && verdict.next.area() == Area::Communication {
+        return LATE_RANK.to_owned();
+    }
     let advice = verdict.next.advice();
     if verdict.next.area() == verdict.area { advice.to_owned() } else { format!("{}: {advice}", verdict.next.title()) }
 }
@@ -260,7 +270,7 @@ impl VerdictReport {
         let diagnosis = &numbers.diagnosis;
         let steps = numbers.steps.as_ref();
         Self {
-            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu)),
+            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu, split.as_ref())),
             findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
             lines: lines(trace, numbers, mfu, split.as_ref()),
             split,
@@ -314,14 +324,14 @@ fn lines(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, trace, steps)).collect();
         lines.push(format!("Longest at once: {}.", places.join(", ")));
     }
-    lines.push(format!("Next: {}", next_text(verdict)));
+    lines.push(format!("Next: {}", next_text(verdict, split)));
     lines.extend(waiting_text(verdict, split));
     lines.extend(verdict.basis.reason().map(str::to_owned));
     lines
 }
 
 impl VerdictKeys {
-    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>) -> Self {
+    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>, split: Option<&ExposedSplit>) -> Self {
         let losses = Area::OF_TIME.map(|area| (area.key(), verdict.losses.of_area(area)));
         let bubble = verdict.bubble.as_ref().map(|bubble| BubbleKeys {
             share: bubble.share(verdict.losses.span_ns),
@@ -344,7 +354,7 @@ impl VerdictKeys {
             losses_ns: losses.into_iter().collect(),
             bubble,
             evidence: verdict.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
-            next_action: next_text(verdict),
+            next_action: next_text(verdict, split),
             next_rule: verdict.next,
             mfu_if_gone: verdict.mfu_if_gone(mfu),
         }

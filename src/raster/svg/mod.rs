@@ -135,7 +135,8 @@ impl Drawing {
             }
             Shape::Path(path) => self.path(&path.points, path.closed, path.fill, &path.stroke),
             Shape::Circle(circle) => {
-                let stroke = stroke_of(circle.stroke).unwrap_or_default();
+                // An element has one fill.
+                let stroke = stroke_of(circle.stroke).unwrap_or_default().replace(" fill=\"none\"", "");
                 if circle.fill.a() > 0 || !stroke.is_empty() {
                     let [x, y, r] = [circle.center.x, circle.center.y, circle.radius].map(number);
                     let filled = fill(circle.fill);
@@ -301,6 +302,8 @@ mod tests {
             line.contains("<path d=\"M0 0L3 4.5\" stroke=\"#ffffff\" stroke-width=\"1.5\" fill=\"none\"/>"),
             "{line}"
         );
+        let ring = drawn(Shape::circle_stroke(Pos2::ZERO, 4.0, Stroke::new(1.0, Color32::WHITE)));
+        assert_eq!(ring.matches("fill=").count(), 1, "no attribute twice: {ring}");
         let rect = Rect::from_min_max(Pos2::new(2.0, 2.0), Pos2::new(8.0, 8.0));
         let outline = drawn(Shape::rect_stroke(rect, 0.0, Stroke::new(2.0, Color32::WHITE), StrokeKind::Inside));
         assert!(outline.contains("<rect x=\"3\" y=\"3\" width=\"4\" height=\"4\" stroke="), "{outline}");

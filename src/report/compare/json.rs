@@ -52,7 +52,7 @@ pub struct Alignment {
 #[derive(Debug, Serialize)]
 struct AlignedRank {
     label: String,
-    /// Added to the export's time to get the first export's, at `about_ns`.
+    /// Added to the export's time to get the reference's, at `about_ns`.
     offset_ns: i64,
     drift_ppm: f64,
     about_ns: i64,
@@ -368,7 +368,7 @@ impl StragglerLine {
     /// The straggler of `job`, when there is one.
     pub fn of(job: &Job) -> Option<Self> {
         let found = job.stragglers.straggler.as_ref()?;
-        let first = found.extras.first();
+        let first = found.cause();
         Some(Self {
             label: label(job, found.rank),
             share_of_collectives: found.share_of_collectives,

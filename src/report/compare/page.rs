@@ -106,7 +106,7 @@ fn clock(job: &Job, blocks: &mut Vec<Block>) {
     };
     let rows = job.exports.iter().zip(&job.clock.sources).map(row).collect();
     let head = ["File", "By", "Offset", "Drift", "Uncertainty", "Matched"];
-    blocks.push(Block::Table(Grid::new("From each file's clock to the first file's", &head, &[1], rows)));
+    blocks.push(Block::Table(Grid::new("From each file's clock to that of the reference", &head, &[1], rows)));
     let notices = notices(job);
     if !notices.is_empty() {
         blocks.push(Block::List(notices));

@@ -42,7 +42,8 @@ pub const fn basis_text(basis: Basis) -> &'static str {
 
 /// The clock in force and its uncertainty, short: `collectives ±0.8 us`.
 pub fn clock_text(job: &Job) -> String {
-    let mut bases: Vec<Basis> = job.clock.sources.iter().skip(1).map(|source| source.basis).collect();
+    let others = job.clock.sources.iter().filter(|source| source.basis != Basis::Reference);
+    let mut bases: Vec<Basis> = others.map(|source| source.basis).collect();
     bases.sort_unstable();
     bases.dedup();
     let text = match bases[..] {
@@ -91,7 +92,7 @@ fn notice_text(job: &Job, notice: Notice) -> String {
         ),
         Notice::NoWall { export } => format!("The wall clock of {} was not recorded.", name(export)),
         Notice::NoCommonStep { export } => {
-            format!("{} has no step that the first file has, too: mark steps with numbered NVTX ranges.", name(export))
+            format!("{} has no step that the reference has, too: mark steps with numbered NVTX ranges.", name(export))
         }
     }
 }
@@ -237,7 +238,7 @@ pub const fn extra_advice(kind: ExtraKind) -> &'static str {
 
 /// What to do about the straggler; `None` when there is none, or nothing that it did longer was found.
 pub fn straggler_advice(job: &Job) -> Option<String> {
-    let extra = job.stragglers.straggler.as_ref()?.extras.first()?;
+    let extra = job.stragglers.straggler.as_ref()?.cause()?;
     Some(format!("Next: {}", extra_advice(extra.kind)))
 }
 
@@ -263,15 +264,17 @@ pub fn straggler_text(job: &Job) -> String {
 
 fn late_text(job: &Job, found: &Straggler) -> String {
     let label = job.ranks.get(found.rank).map_or("?", |rank| rank.label.as_str());
-    let cause = found.extras.first().map_or_else(
+    let cause = found.cause().map_or_else(
         || "the capture does not show what it did longer".to_owned(),
         |extra| cause_text(job, extra, found),
     );
     format!(
-        "Rank {} is the straggler: it starts last in {} of the matched collectives, and each other rank waits {}{} for \
-         it ({}). Why: {cause}.",
+        "Rank {} is the straggler: it starts last in {} of the matched collectives ({} of {} in which not all start \
+         together), and each other rank waits {}{} for it ({}). Why: {cause}.",
         format::one_line(label, 60),
         format::percent(Some(found.share_of_collectives)),
+        format::count(found.late.last),
+        format::count(found.late.decided),
         format::duration(found.cost_ns_per_step),
         each(job),
         format::percent(Some(found.cost_share)),
