@@ -348,7 +348,7 @@ fn a_file_of_another_job_is_no_reference_and_has_no_say() {
     let (exports, truth) = simulated(&named("straggler-clock"));
     let together = Job::of(exports.clone(), &JobOptions::default());
     let job = Job::of([alone, exports].concat(), &JobOptions::default());
-    assert_eq!((job.clock.reference, job.clock.sources[0].basis), (1, Basis::FirstEvent));
+    assert_eq!((job.clock.reference, job.clock.sources[0].basis), (1, Basis::StepStart));
     assert!(job.clock.sources[2..].iter().all(|source| source.basis == Basis::Collectives));
     let (found, expected) = (job.stragglers.straggler.unwrap(), together.stragglers.straggler.unwrap());
     assert_eq!((found.rank, found.cost_ns_per_step), (expected.rank + 1, expected.cost_ns_per_step));
