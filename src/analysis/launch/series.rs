@@ -125,7 +125,10 @@ impl Launches {
             Some(base) => (base.at_start, bin_start_ns),
             None => (0, if begun { i64::MAX } else { i64::MIN }),
         };
-        let counted = Span::new(from_ns, window.end_ns.max(from_ns));
+        let grid = (window.start_ns, width_ns, count);
+        // The last point may reach beyond the window, and holds what happens there too.
+        let grid_end_ns = window.start_ns.saturating_add(width_ns.saturating_mul(count as i64));
+        let counted = Span::new(from_ns, grid_end_ns.max(from_ns));
         // What happened at the very start of the bin is in its depth already.
         let is_new = |ns: &i64| *ns > from_ns || from_ns == i64::MIN;
         let ops = launched.starting_in(counted);
@@ -133,7 +136,6 @@ impl Launches {
         let started: Vec<i64> = first.filter(is_new).collect();
         let mut submitted: Vec<i64> = self.submitted_in(launched, counted).filter(is_new).collect();
         submitted.sort_unstable();
-        let grid = (window.start_ns, width_ns, count);
         let depth = depth::bins(before, &submitted, &started, grid);
         let latency = latency_bins(launched, grid);
         let of = |(at, (depth, latency)): (usize, (&DepthBin, &LatencyBin))| {

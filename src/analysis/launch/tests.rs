@@ -141,6 +141,15 @@ proptest! {
 }
 
 #[test]
+fn the_last_point_of_a_narrow_view_holds_what_happens_beyond_the_view() {
+    // Points of 3 ns over 54 ns: the last ends 3 ns after the view.
+    let trace = job(&[(0, 0, 0), (30_340, 2_385, 43), (12_978, 1, 0)]);
+    let points = numbers(&trace).launches.series(&trace, 0, Span::new(12_922, 12_976), 19);
+    let last = points.last().unwrap();
+    assert_eq!((last.span, last.max_depth), (Span::new(12_976, 12_979), 1));
+}
+
+#[test]
 fn what_is_small_and_what_is_slow_follows_the_users_thresholds() {
     let mut fixture = Fixture::new();
     fixture.launched("gemm", 7, 1, 0, 10, 30).launched("gemm", 7, 1, 40, 50, 90);
