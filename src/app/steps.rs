@@ -14,7 +14,7 @@ use egui::{RichText, Ui, UiBuilder};
 const COLUMNS: [Column; 7] = [
     column(
         "Window",
-        54.0,
+        50.0,
         "GPU time the step owns: from the end of the last operation launched during the step before to the end of the last \
          operation launched during this one, on the primary stream.",
     ),
@@ -25,9 +25,9 @@ const COLUMNS: [Column; 7] = [
     part(Part::Idle),
     column(
         "Left out",
-        52.0,
-        "Why a step is not among the typical ones, which are within 20 % of the median. Outside: farther off than that. Outlier: \
-         over 1.5 times the median. Warm-up: the first, when that long. Cut: the capture starts or ends inside.",
+        64.0,
+        "Why a step is not among the typical ones, which are within 20 % of the median. Outside 20 %: farther off than that. \
+         Outlier: over 1.5 times the median. Warm-up: the first, when that long. Cut: the capture starts or ends inside.",
     ),
 ];
 
@@ -36,7 +36,7 @@ const fn part(part: Part) -> Column {
 }
 
 /// Least width of the names: short ones, so that all columns fit beside them.
-const LEAST_NAME_PT: f32 = 52.0;
+const LEAST_NAME_PT: f32 = 50.0;
 
 /// In wider panels, in points, the table stands beside the chart: names and numbers stay near each other, and more rows
 /// are seen.
@@ -121,15 +121,14 @@ fn cells(step: &Step) -> Vec<Cell> {
         let share = part.share(&step.parts);
         Cell::maybe(format::percent(share), share)
     });
-    // The tip tells outside of what.
-    let kind = Cell::text(step_chart::kind(step).trim_end_matches(" 20 %").to_owned());
+    let kind = Cell::text(step_chart::kind(step).to_owned());
     std::iter::once(window).chain(shares).chain([kind]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Partition;
+    use crate::analysis::{Partition, StepEdge};
     use crate::units::Span;
 
     fn step(number: i64, len_ns: i64, idle_ns: i64) -> Step {
@@ -147,6 +146,29 @@ mod tests {
             typical: true,
             edge: None,
         }
+    }
+
+    #[test]
+    fn every_column_fits_the_usual_panel_and_what_is_written_in_it() {
+        let ctx = egui::Context::default();
+        crate::app::theme::apply(&ctx, crate::view::Theme::Dark);
+        let edges = [None, Some(StepEdge::WarmUp), Some(StepEdge::Cut), Some(StepEdge::Outlier)];
+        let notes = edges.map(|edge| step_chart::kind(&Step { edge, typical: false, ..step(1, 20, 5) }));
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            let width = |text: &str| {
+                let font = egui::TextStyle::Small.resolve(ui.style());
+                ui.painter().layout_no_wrap(text.to_owned(), font, egui::Color32::WHITE).size().x
+            };
+            let last = COLUMNS.last().unwrap();
+            for text in notes {
+                assert!(width(text) <= last.width_pt, "{text:?} needs {} of {}", width(text), last.width_pt);
+            }
+            assert!(width("888.8 ms") <= COLUMNS[0].width_pt && width("88.8 %") <= COLUMNS[1].width_pt);
+            let columns_pt = COLUMNS.iter().fold(LEAST_NAME_PT, |sum, column| sum + column.width_pt + 6.0);
+            let room_pt = crate::app::frame::SIDE_PT.1 - 24.0 - ui.spacing().scroll.allocated_width();
+            assert!(columns_pt <= room_pt, "{columns_pt} of {room_pt}");
+        });
+        output.textures_delta.clear();
     }
 
     #[test]
