@@ -53,7 +53,7 @@ pub fn verdict_change_text(job: &Job, a: usize, b: usize) -> String {
     let verdict = |rank: usize| bound_by_text(job, rank);
     match (verdict(a), verdict(b)) {
         (before, after) if before == after => format!("Bound by: {before}, both."),
-        (before, after) => format!("Bound by: {before}, then {after}."),
+        (before, after) => format!("Bound by: {before} before, {after} after."),
     }
 }
 
