@@ -158,6 +158,15 @@ impl Waits {
     }
 }
 
+impl Waits {
+    /// Nanoseconds that ranks waited where several started together as far as the clock can tell: they are part of the
+    /// ranks' waits and stand in no cell of the matrix, for nobody was waited for alone.
+    pub fn together_ns(&self) -> i64 {
+        let waited = self.ranks.iter().fold(0_i64, |sum, rank| sum.saturating_add(rank.split.wait_ns));
+        self.matrix.cells.iter().fold(waited, |left, (_, ns)| left.saturating_sub(*ns))
+    }
+}
+
 /// What all groups are summed up in.
 struct Sums<'a> {
     ranks: &'a mut [RankWaits],
