@@ -33,7 +33,7 @@ fn job(text: &str, font: FontId, color: Color32) -> LayoutJob {
 /// [`words`] finds.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
     // A backtick without a second one is a sign like others.
-    let quoted = text.matches('`').count() % 2 == 0;
+    let quoted = text.matches('`').count().is_multiple_of(2);
     text.split(move |letter| quoted && letter == '`').enumerate().flat_map(|(at, part)| {
         let code = (at % 2 == 1).then_some((part, true));
         let rest = if code.is_some() { "" } else { part };

@@ -34,9 +34,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, pairs: &mut Sheet, shown: Shown<'_>) {
     let tip = "Row: who waited. Column: for whom. Sums over matched collectives in which that rank started last.";
     heading(ui, "Who waited for whom", tip);
     if job.ranks.len() <= MOST_RANKS {
-        cells(ui, cx, job)
+        cells(ui, cx, job);
     } else {
-        largest(ui, job, pairs, shown)
+        largest(ui, job, pairs, shown);
     }
     if let Some(text) = together_text(job) {
         remark(ui, &text);
