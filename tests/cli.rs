@@ -290,9 +290,12 @@ fn links_that_cannot_be_read_are_told_before_anything_is_opened() {
         ("stepscope:1?", "names no file"),
         ("stepscope:1?file=/a.sqlite&colour=red", "colour"),
     ] {
-        let output = stepscope(home.path()).args(["open", link]).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(reason), "{link}: {}", stderr(&output));
+        // With and without the command.
+        for words in [["open", link].as_slice(), &[link]] {
+            let output = stepscope(home.path()).args(words).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            assert!(stderr(&output).contains(reason), "{words:?}: {}", stderr(&output));
+        }
     }
     let missing = stepscope(home.path()).args(["open", "stepscope:1?file=/nowhere/a.sqlite"]).output().unwrap();
     assert!(stderr(&missing).contains("/nowhere/a.sqlite"), "{}", stderr(&missing));

@@ -29,9 +29,21 @@ fn job(text: &str, font: FontId, color: Color32) -> LayoutJob {
     job
 }
 
-/// The words of `text` with the space before them, and whether each belongs to a command: `nsys`, what it is to do,
-/// options, and values of options without a sign of equality.
+/// Parts of `text`, and whether each is code: what stands between two backticks, without them, and elsewhere what
+/// [`words`] finds.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    // A backtick without a second one is a sign like others.
+    let quoted = text.matches('`').count().is_multiple_of(2);
+    text.split(move |letter| quoted && letter == '`').enumerate().flat_map(|(at, part)| {
+        let code = (at % 2 == 1).then_some((part, true));
+        let rest = if code.is_some() { "" } else { part };
+        code.into_iter().chain(words(rest))
+    })
+}
+
+/// The words of `text` with the space behind them, and whether each belongs to a command: `nsys`, what it is to do,
+/// options, and values of options without a sign of equality.
+fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut value_follows = false;
     text.split_inclusive(' ').map(move |piece| {
         let word = piece.trim_end();
@@ -60,5 +72,14 @@ mod tests {
         );
         assert_eq!(code("in a settings file (--settings) of the run"), "(--settings) ");
         assert_eq!(code("open two files - one a rank"), "");
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code_without_them() {
+        let text = "Export again with `nsys export --include-blobs=true`; see --help, or `stepscope compare`.";
+        assert_eq!(code(text), "nsys export --include-blobs=true--help, stepscope compare");
+        let shown: String = pieces(text).map(|(piece, _)| piece).collect();
+        assert_eq!(shown, text.replace('`', ""));
+        assert_eq!(pieces("a ` alone").map(|(piece, _)| piece).collect::<String>(), "a ` alone");
     }
 }

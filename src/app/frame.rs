@@ -104,6 +104,9 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
     egui::Panel::top("toolbar").frame(bar).show(ui, |ui| toolbar::show(ui, &cx, out));
     egui::Panel::bottom("status").frame(bar).show(ui, |ui| status::show(ui, &cx, state.is_renewing(), out));
+    if !state.replaced().is_empty() {
+        egui::Panel::top("replaced").frame(bar).show(ui, |ui| replaced::show(ui, &cx, state.replaced(), out));
+    }
     if state.workspace.docs.is_empty() {
         // Summaries alone have panels, too.
         if !state.workspace.job.ranks.is_empty() && cx.settings.side && ui.available_width() >= BESIDE_FROM_PT {
@@ -145,9 +148,6 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
         caches.chooser.show_over(ui, &cx, &state.captures, out);
     } else if !state.workspace.docs.is_empty() {
         caches.chooser.close();
-    }
-    if !state.replaced().is_empty() {
-        replaced::show(ui, state.replaced(), out);
     }
     if let Some(message) = &state.status {
         toast::show(ui, &cx, message);

@@ -1,9 +1,12 @@
-//! Files that are replaced on disk while they are open: looked at beside the frame, by size and time of change.
+//! Files that are replaced on disk while they are open, by size and time of change: looked at beside the frame, and
+//! told as a strip of its own that covers nothing.
 
+use super::cx::Cx;
 use super::file_name;
+use super::icons::{self, Icon};
 use crate::format;
 use crate::view::Command;
-use egui::{Align2, Area, Frame, Id, Margin, Order, Ui, vec2};
+use egui::Ui;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,13 +16,6 @@ use std::time::{Duration, Instant, SystemTime};
 /// How often files are looked at while the window has the focus.
 pub const EVERY: Duration = Duration::from_secs(4);
 
-/// Most width of the text that tells of it.
-const WIDTH_PT: f32 = 560.0;
-/// Around that text.
-const MARGIN: Margin = Margin::symmetric(12, 8);
-/// Least distance from the edges of the window.
-const ROOM_PT: f32 = 8.0;
-
 /// Size and time of change of a file.
 pub type Stamp = (u64, Option<SystemTime>);
 
@@ -27,6 +23,14 @@ pub type Stamp = (u64, Option<SystemTime>);
 pub fn stamp(path: &Path) -> Option<Stamp> {
     let facts = std::fs::metadata(path).ok()?;
     Some((facts.len(), facts.modified().ok()))
+}
+
+/// Those of `files` that no longer look as they did, in order.
+pub fn changed(files: &HashMap<PathBuf, Stamp>) -> Vec<PathBuf> {
+    let is_other = |(path, known): &(&PathBuf, &Stamp)| stamp(path).is_some_and(|now| now != **known);
+    let mut changed: Vec<PathBuf> = files.iter().filter(is_other).map(|(path, _)| path.clone()).collect();
+    changed.sort_unstable();
+    changed
 }
 
 /// Looks at files from time to time.
@@ -45,11 +49,9 @@ impl Lookout {
         }
         self.last = Some(Instant::now());
         let (sender, receiver) = sync_channel(1);
-        let (mut files, wake) = (files.clone().into_iter().collect::<Vec<_>>(), Arc::clone(wake));
-        files.sort_unstable();
+        let (files, wake) = (files.clone(), Arc::clone(wake));
         let work = move || {
-            let changed = |(path, known): &(PathBuf, Stamp)| stamp(path).is_some_and(|now| now != *known);
-            let replaced: Vec<PathBuf> = files.into_iter().filter(changed).map(|(path, _)| path).collect();
+            let replaced = changed(&files);
             let any = !replaced.is_empty();
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(replaced);
@@ -75,47 +77,25 @@ impl Lookout {
     }
 }
 
-/// Says over the timeline that open files were replaced on disk, and offers to read them anew.
-pub fn show(ui: &Ui, paths: &[PathBuf], out: &mut Vec<Command>) {
+/// Says that open files were replaced on disk, and offers to read them anew.
+pub fn show(ui: &mut Ui, cx: &Cx<'_>, paths: &[PathBuf], out: &mut Vec<Command>) {
     let names: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
     let verb = if names.len() == 1 { "was" } else { "were" };
-    // Clear of the edges of a narrow window too.
-    let room = ui.ctx().content_rect().shrink(ROOM_PT);
-    let area = Area::new(Id::unique("replaced")).anchor(Align2::CENTER_TOP, vec2(0.0, 48.0)).constrain_to(room);
-    area.order(Order::Foreground).show(ui.ctx(), |ui| {
-        Frame::popup(ui.style()).inner_margin(MARGIN).show(ui, |ui| {
-            ui.set_max_width(WIDTH_PT.min(room.width() - MARGIN.sum().x));
-            ui.horizontal_wrapped(|ui| {
-                ui.label(format::one_line(&format!("{} {verb} replaced on disk.", names.join(", ")), 200));
-                if ui.button("Reload").on_hover_text("Read it anew and keep the view (F5)").clicked() {
-                    out.push(Command::Reload);
-                }
-                if ui.button("Keep what is open").clicked() {
-                    out.push(Command::KeepReplaced);
-                }
-            });
-        });
+    ui.horizontal_wrapped(|ui| {
+        icons::show(ui, Icon::Warning, cx.palette.warning);
+        ui.label(format::one_line(&format!("{} {verb} replaced on disk.", names.join(", ")), 200));
+        if ui.button("Reload").on_hover_text("Read it anew and keep the view (F5)").clicked() {
+            out.push(Command::Reload);
+        }
+        if ui.button("Keep what is open").clicked() {
+            out.push(Command::KeepReplaced);
+        }
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_message_stays_clear_of_the_edges_of_a_narrow_window() {
-        let ctx = egui::Context::default();
-        let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, vec2(360.0, 300.0));
-        let paths =
-            ["/x/a_rather_long_name_of_rank0.sqlite", "/x/a_rather_long_name_of_rank1.sqlite"].map(PathBuf::from);
-        for _ in 0..3 {
-            let input = egui::RawInput { screen_rect: Some(screen), ..egui::RawInput::default() };
-            let mut output = ctx.run_ui(input, |ui| show(ui, &paths, &mut Vec::new()));
-            output.textures_delta.clear();
-        }
-        let area = ctx.memory(|memory| memory.area_rect(Id::unique("replaced"))).unwrap();
-        assert!(screen.shrink(ROOM_PT - 1.0).contains_rect(area) && area.width() > 200.0, "{area:?}");
-    }
 
     #[test]
     fn a_file_that_was_written_anew_is_found_and_one_that_is_gone_for_a_moment_is_not() {

@@ -3,12 +3,13 @@
 use super::again::Said;
 use super::fingerprint::fingerprint;
 use super::load::What;
+use super::replaced::changed;
 use super::session::{Session, SessionFile, with_ending};
 use super::state::{AppState, Effect, Notice};
 use super::toast::Message;
 use crate::experiment::Experiment;
 use crate::job::{ClockMode, JobOptions};
-use crate::view::{Bookmark, Link, SavedView, lanes_of, restore_lanes};
+use crate::view::{Bookmark, Link, Panel, SavedView, lanes_of, restore_lanes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -103,6 +104,8 @@ impl AppState {
         let paths: Vec<PathBuf> = there.iter().map(|file| file.path.clone()).collect();
         self.close_all();
         self.said = said.map(Said::typed);
+        // What is shown is about a selection: without its tab nothing of it would be seen.
+        self.settings.side |= view.panel == Some(Panel::Selection);
         self.awaited = Some(Awaited {
             view,
             lanes: files.iter().map(|file| (super::state::real(&file.path), file.lanes.clone())).collect(),
@@ -173,10 +176,15 @@ impl AppState {
         self.bookmarks.take_over(&self.workspace, &self.view.bookmarks);
     }
 
-    /// Reads files anew that were replaced on disk, and keeps the view.
+    /// Reads files anew that were replaced on disk, and keeps the view. Looks at them itself: who asks for it knows of
+    /// a change that may not have been found yet.
     pub(super) fn reload(&mut self) {
+        self.tell_replaced(changed(self.stamps()));
         let replaced = std::mem::take(&mut self.replaced);
         if replaced.is_empty() {
+            if self.reloading.is_empty() && !self.workspace.docs.is_empty() {
+                self.status = Some(Message::refused("No open file was changed on disk"));
+            }
             return;
         }
         let docs: Vec<PathBuf> =

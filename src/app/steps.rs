@@ -14,7 +14,7 @@ use egui::{RichText, Ui, UiBuilder};
 const COLUMNS: [Column; 7] = [
     column(
         "Window",
-        54.0,
+        49.0,
         "GPU time the step owns: from the end of the last operation launched during the step before to the end of the last \
          operation launched during this one, on the primary stream.",
     ),
@@ -25,18 +25,18 @@ const COLUMNS: [Column; 7] = [
     part(Part::Idle),
     column(
         "Left out",
-        52.0,
-        "Why a step is not among the typical ones, which are within 20 % of the median. Outside: farther off than that. Outlier: \
+        51.0,
+        "Why a step is not among the typical ones, which are within 20 % of the median. > 20 % off: farther from it. Outlier: \
          over 1.5 times the median. Warm-up: the first, when that long. Cut: the capture starts or ends inside.",
     ),
 ];
 
 const fn part(part: Part) -> Column {
-    column(part.short(), 38.0, part.definition())
+    column(part.short(), 39.5, part.definition())
 }
 
-/// Least width of the names: short ones, so that all columns fit beside them.
-const LEAST_NAME_PT: f32 = 52.0;
+/// Least width of the names: short ones, so that all columns fit beside them in a side panel of the usual width.
+const LEAST_NAME_PT: f32 = 55.0;
 
 /// In wider panels, in points, the table stands beside the chart: names and numbers stay near each other, and more rows
 /// are seen.
@@ -114,6 +114,14 @@ fn rows<'a>(cx: &'a Cx<'_>, chosen: &'a Chosen<'_>, steps: &'a Steps) -> impl Ro
     Placed::new(steps.steps.len(), row, |at| steps.steps.get(at).map(|step| step.window))
 }
 
+/// What sets a step apart, in so few letters that its column fits; empty for typical ones.
+const fn note(step: &Step) -> &'static str {
+    match (step.edge, step.typical) {
+        (None, false) => "> 20 % off",
+        _ => step_chart::kind(step),
+    }
+}
+
 fn cells(step: &Step) -> Vec<Cell> {
     let window_ns = step.window.len_ns();
     let window = Cell::whole(format::duration(window_ns), window_ns);
@@ -121,15 +129,14 @@ fn cells(step: &Step) -> Vec<Cell> {
         let share = part.share(&step.parts);
         Cell::maybe(format::percent(share), share)
     });
-    // The tip tells outside of what.
-    let kind = Cell::text(step_chart::kind(step).trim_end_matches(" 20 %").to_owned());
+    let kind = Cell::text(note(step).to_owned());
     std::iter::once(window).chain(shares).chain([kind]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Partition;
+    use crate::analysis::{Partition, StepEdge};
     use crate::units::Span;
 
     fn step(number: i64, len_ns: i64, idle_ns: i64) -> Step {
@@ -147,6 +154,31 @@ mod tests {
             typical: true,
             edge: None,
         }
+    }
+
+    #[test]
+    fn every_column_fits_the_usual_panel_and_what_is_written_in_it() {
+        let ctx = egui::Context::default();
+        crate::app::theme::apply(&ctx, crate::view::Theme::Dark);
+        let edges = [None, Some(StepEdge::WarmUp), Some(StepEdge::Cut), Some(StepEdge::Outlier)];
+        let notes = edges.map(|edge| note(&Step { edge, typical: false, ..step(1, 20, 5) }));
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
+            let width = |text: &str| {
+                let font = egui::TextStyle::Small.resolve(ui.style());
+                ui.painter().layout_no_wrap(text.to_owned(), font, egui::Color32::WHITE).size().x
+            };
+            let last = COLUMNS.last().unwrap();
+            for text in notes {
+                assert!(width(text) <= last.width_pt, "{text:?} needs {} of {}", width(text), last.width_pt);
+            }
+            assert!(width("888.8 ms") <= COLUMNS[0].width_pt && width("100.0 %") <= COLUMNS[1].width_pt);
+            assert!(16.0 + width("step 99") <= LEAST_NAME_PT, "with the colour before it");
+            let columns_pt = COLUMNS.iter().fold(LEAST_NAME_PT, |sum, column| sum + column.width_pt + 6.0);
+            // Its frame and its edge, and the bar that scrolls the table.
+            let room_pt = crate::app::frame::SIDE_PT.1 - 25.0 - ui.spacing().scroll.allocated_width();
+            assert!(columns_pt <= room_pt, "{columns_pt} of {room_pt}");
+        });
+        output.textures_delta.clear();
     }
 
     #[test]

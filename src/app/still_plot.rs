@@ -3,11 +3,14 @@
 use crate::format;
 use crate::timeline::color::Palette;
 use crate::timeline::ruler;
-use egui::{RichText, Ui};
+use egui::{RichText, TextStyle, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, GridMark, Plot, PlotBounds, PlotPoint, PlotResponse, PlotUi};
 
 /// Room for the labels of the y axis, in points.
 const AXIS_PT: f32 = 52.0;
+
+/// Height of the title of an axis with the room around it, in heights of its text.
+const TITLE: f32 = 1.25;
 
 /// A bar stands around a whole number; its bin begins so much before that.
 const BEFORE: f64 = 0.5;
@@ -71,7 +74,10 @@ pub fn histogram(
     let count = edges.len();
     let every = count.div_ceil(labels).max(1);
     let title = RichText::new(format!("{what}, logarithmic")).small();
-    let hints = AxisHints::new_x().label(title).formatter(move |mark, _| {
+    // The plot itself learns of this height from its last frame: in the first the title would lie over the ticks.
+    let height = |style: TextStyle| ui.text_style_height(&style);
+    let below_pt = height(TextStyle::Body) + height(TextStyle::Small) * TITLE;
+    let hints = AxisHints::new_x().min_thickness(below_pt).label(title).formatter(move |mark, _| {
         let at = (mark.value + BEFORE).round();
         // A label under the last bars would be cut by the edge of the panel.
         let fits = at >= 0.0 && at + 1.0 < edges.len() as f64;
@@ -94,7 +100,49 @@ pub fn histogram(
 
 #[cfg(test)]
 mod tests {
-    use super::YAxis;
+    use super::*;
+    use crate::view::Theme;
+    use egui::{Context, Pos2, RawInput, Rect, Shape, vec2};
+
+    /// Texts of a shape and where they stand.
+    fn texts(shape: &Shape, found: &mut Vec<(String, Rect)>) {
+        match shape {
+            Shape::Text(text) => found.push((text.galley.text().to_owned(), text.visual_bounding_rect())),
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_title_of_a_histogram_lies_over_no_tick_from_the_first_frame_on() {
+        for width in [220.0, 300.0, 420.0, 900.0] {
+            let ctx = Context::default();
+            let input = RawInput {
+                screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, 200.0))),
+                ..RawInput::default()
+            };
+            let mut output = ctx.run_ui(input, |ui| {
+                let bars = (0..12).map(|at| Bar::new(f64::from(at), 3.0)).collect();
+                let edges = (0..12).map(|at| format!("{at}00.0 ms")).collect();
+                let palette = Palette::of(Theme::Dark);
+                histogram(ui, palette, ("a", "Duration"), (bars, edges), (YAxis::up_to(3.0, 2.0), 3, 76.0));
+            });
+            output.textures_delta.clear();
+            let mut found = Vec::new();
+            output.shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut found));
+            let (title, ticks): (Vec<_>, Vec<_>) = found.iter().partition(|(text, _)| text.ends_with("logarithmic"));
+            let [(_, title)] = title[..] else { panic!("one title: {found:?}") };
+            // Where ticks are too close, they are left out.
+            let any = ticks.iter().any(|(text, _)| text.ends_with("ms"));
+            assert!(any || width < 300.0, "{width}: {found:?}");
+            for (text, tick) in ticks {
+                assert!(
+                    !tick.shrink(0.5).intersects(title.shrink(0.5)),
+                    "{width}: {text} at {tick:?}, title at {title:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn grid_lines_are_round_and_few() {

@@ -73,7 +73,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
             places(ui, chosen, "Longest at once:", &verdict.places, out);
         }
         ui.add_space(4.0);
-        wrapped(ui, RichText::new(next_text(verdict, split(cx, chosen))));
+        let next = code_text::usual(ui, &next_text(verdict, split(cx, chosen)));
+        ui.add(Label::new(next).wrap());
         straggler(ui, cx, out);
         let count = diagnosis.count_with(cx.workspace.mfu.mfu);
         if count > 0 && ui.link(format!("All findings ({count})")).clicked() {

@@ -16,8 +16,9 @@ pub struct Args {
     /// What to do instead of opening the window.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Exports, summaries (.summary), or folders of them; of a folder with many exports the window asks which. None
-    /// opens the built-in demo.
+    /// Exports, summaries (.summary), or folders of them; of a folder with many exports the window asks which. Or a
+    /// link that was copied from the window (stepscope:...), or a session (.stepscope.toml). None opens the built-in
+    /// demo.
     pub exports: Vec<PathBuf>,
     /// How the exports are read.
     #[command(flatten)]
@@ -75,7 +76,7 @@ pub enum Command {
 pub struct Open {
     /// A link, a session, or exports.
     #[arg(required = true)]
-    pub what: Vec<String>,
+    pub what: Vec<PathBuf>,
     /// How the exports are read.
     #[command(flatten)]
     pub reading: Reading,

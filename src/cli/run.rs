@@ -1,6 +1,6 @@
 //! What the command line does.
 
-use super::args::{Args, Command, Compare as CompareArgs, Files, Open, Reading};
+use super::args::{Args, Command, Compare as CompareArgs, Files, Reading};
 use super::load::{Loaded, load};
 use super::{bench, capture_help, compare, demo, report as report_command, stats, summarize};
 use crate::analysis::RulesError;
@@ -78,8 +78,8 @@ impl CliError {
 /// See [`CliError`].
 pub fn run(args: &Args) -> Result<(), CliError> {
     match &args.command {
-        None => check_words(&args.exports).and_then(|()| window(&args.exports, None, &args.reading)),
-        Some(Command::Open(options)) => open(options),
+        None => open(&args.exports, &args.reading),
+        Some(Command::Open(options)) => open(&options.what, &options.reading),
         Some(Command::Info(files)) => info(files),
         Some(Command::Report(options)) => report_command::report(options),
         Some(Command::Compare(options)) => compare::compare(options),
@@ -149,19 +149,18 @@ fn check_words(exports: &[PathBuf]) -> Result<(), CliError> {
 }
 
 /// Opens a link, a session or exports. A link that cannot be read is told before any window is opened.
-fn open(options: &Open) -> Result<(), CliError> {
-    match options.what.as_slice() {
-        [text] if text.trim().starts_with(SCHEME) => {
-            let link = Link::parse(text).map_err(|error| CliError::Usage(error.to_string()))?;
-            window(&link.files, Some(text.clone()), &options.reading)
+fn open(what: &[PathBuf], reading: &Reading) -> Result<(), CliError> {
+    let is_link = |path: &PathBuf| path.to_string_lossy().trim().starts_with(SCHEME);
+    match what {
+        [link] if is_link(link) => {
+            let text = link.to_string_lossy();
+            let link = Link::parse(&text).map_err(|error| CliError::Usage(error.to_string()))?;
+            window(&link.files, Some(text.into_owned()), reading)
         }
-        what if what.iter().any(|text| text.starts_with(SCHEME)) => {
+        several if several.iter().any(is_link) => {
             Err(CliError::Usage("one link at a time: it names all its files".to_owned()))
         }
-        what => {
-            let paths: Vec<PathBuf> = what.iter().map(PathBuf::from).collect();
-            check_words(&paths).and_then(|()| window(&paths, None, &options.reading))
-        }
+        paths => check_words(paths).and_then(|()| window(paths, None, reading)),
     }
 }
 

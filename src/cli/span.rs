@@ -24,12 +24,31 @@ pub(super) fn parse_time(text: &str) -> Option<i64> {
     (ns.is_finite() && ns.abs() < 9e18).then_some(ns.round() as i64)
 }
 
-/// There is no step `number`; these are there.
+/// Runs of numbers that a message lists.
+const MOST_RUNS: usize = 8;
+
+/// There is no step `number`; these are there, of one rank or of several.
 pub(super) fn no_step(number: i64, known: &[i64]) -> CliError {
-    let known: Vec<String> = known.iter().map(i64::to_string).collect();
-    let known =
-        if known.is_empty() { "no step is marked".to_owned() } else { format!("there are {}", known.join(", ")) };
+    let known = match runs(known).as_slice() {
+        [] => "no step is marked".to_owned(),
+        runs => {
+            let rest = if runs.len() > MOST_RUNS { ", ..." } else { "" };
+            format!("there are {}{rest}", runs.get(..MOST_RUNS).unwrap_or(runs).join(", "))
+        }
+    };
     CliError::Usage(format!("there is no step {number}: {known}"))
+}
+
+/// Numbers as text, each once and in order; three or more that follow each other as the first and the last of them.
+fn runs(numbers: &[i64]) -> Vec<String> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let text = |run: &[i64]| match run {
+        [first, _, .., last] => format!("{first} to {last}"),
+        few => few.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+    };
+    numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(text).collect()
 }
 
 #[cfg(test)]
@@ -43,6 +62,16 @@ mod tests {
         assert_eq!(parse_time("2s"), Some(2_000_000_000));
         assert_eq!((parse_time("0"), parse_time("7")), (Some(0), None));
         assert_eq!((parse_time("x"), parse_time("nans"), parse_time("")), (None, None, None));
+    }
+
+    #[test]
+    fn steps_that_are_there_are_told_once_each_and_in_few_words() {
+        let message = |known: &[i64]| no_step(99, known).to_string();
+        assert_eq!(message(&[]), "there is no step 99: no step is marked");
+        assert_eq!(message(&[3, 0, 1, 2, 0, 1, 2, 3]), "there is no step 99: there are 0 to 3");
+        assert_eq!(message(&[7, 1, 2, 7, 20, 21, 22]), "there is no step 99: there are 1, 2, 7, 20 to 22");
+        let apart: Vec<i64> = (0..10_000).map(|at| at * 2).collect();
+        assert!(message(&apart).ends_with("there are 0, 2, 4, 6, 8, 10, 12, 14, ..."));
     }
 
     #[test]

@@ -127,13 +127,15 @@ impl Diff {
     /// What changed from `a` to `b`.
     pub fn of(a: &RankSummary, b: &RankSummary) -> Self {
         let (before, after) = (Run::of(a), Run::of(b));
-        let step = |of: &dyn Fn(&StepSummary) -> i64, whole: [i64; 2]| before.delta(&after, of, whole);
-        let parts = Part::ALL.map(|part| (part, step(&|s| part.of(&s.parts), [part.of(&a.parts), part.of(&b.parts)])));
+        // The means that every other place shows, so that one number is not rounded in two ways.
+        let (mean_parts, mean_causes) = ([a, b].map(RankSummary::mean_parts), [a, b].map(RankSummary::mean_causes));
+        let step = |of: &dyn Fn(&StepSummary) -> i64, means: [i64; 2]| before.delta(&after, of, means);
+        let parts = Part::ALL.map(|part| (part, step(&|s| part.of(&s.parts), mean_parts.map(|mean| part.of(&mean)))));
         let causes =
-            Cause::ALL.map(|cause| (cause, step(&|s| s.causes.of(cause), [a.causes.of(cause), b.causes.of(cause)])));
+            Cause::ALL.map(|cause| (cause, step(&|s| s.causes.of(cause), mean_causes.map(|mean| mean.of(cause)))));
         let is_there = |(_, delta): &(Cause, Delta)| delta.a_ns != 0 || delta.b_ns != 0;
         Self {
-            step: step(&|s| s.window.len_ns(), [a.span.len_ns(), b.span.len_ns()]),
+            step: step(&|s| s.window.len_ns(), mean_parts.map(|mean| mean.span_ns)),
             parts: parts.to_vec(),
             causes: causes.into_iter().filter(is_there).collect(),
             kernels: kernels(&before, &after),
@@ -165,29 +167,18 @@ impl<'a> Run<'a> {
         i64::try_from(self.steps.len()).unwrap_or(1).max(1)
     }
 
-    fn mean(&self, of: &dyn Fn(&StepSummary) -> i64, whole_ns: i64) -> i64 {
-        if self.steps.is_empty() {
-            return whole_ns;
-        }
-        self.steps.iter().fold(0_i64, |sum, step| sum.saturating_add(of(step))) / self.count()
-    }
-
     /// Standard deviation over the steps; a share of the step when there are too few to tell.
     fn spread(&self, of: &dyn Fn(&StepSummary) -> i64) -> i64 {
         if self.steps.len() < ENOUGH_STEPS {
-            return (self.mean(&|step| step.window.len_ns(), self.rank.span.len_ns()) as f64 * FLOOR) as i64;
+            return (self.rank.mean_parts().span_ns as f64 * FLOOR) as i64;
         }
         let mut values: Vec<i64> = self.steps.iter().map(|step| of(step)).collect();
         crate::analysis::Summary::of(&mut values).map_or(0, |summary| summary.deviation as i64)
     }
 
-    fn delta(&self, after: &Self, of: &dyn Fn(&StepSummary) -> i64, whole_ns: [i64; 2]) -> Delta {
-        let [a_whole_ns, b_whole_ns] = whole_ns;
-        Delta {
-            a_ns: self.mean(of, a_whole_ns),
-            b_ns: after.mean(of, b_whole_ns),
-            spread_ns: self.spread(of).max(after.spread(of)),
-        }
+    /// Two means with how much the steps vary in what `of` gives.
+    fn delta(&self, after: &Self, of: &dyn Fn(&StepSummary) -> i64, [a_ns, b_ns]: [i64; 2]) -> Delta {
+        Delta { a_ns, b_ns, spread_ns: self.spread(of).max(after.spread(of)) }
     }
 }
 
@@ -301,6 +292,7 @@ fn in_common(a: &[KernelShape], b: &[KernelShape]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::{Causes, Partition, TypicalStep};
 
     #[test]
     fn a_difference_within_the_spread_is_noise() {
@@ -308,6 +300,36 @@ mod tests {
         assert!(delta(105, 5).is_noise() && delta(95, 5).is_noise());
         assert!(!delta(106, 5).is_noise() && !delta(94, 5).is_noise());
         assert_eq!((delta(150, 0).share(), Delta::default().share()), (Some(0.5), None));
+    }
+
+    #[test]
+    fn parts_are_the_means_that_are_shown_elsewhere() {
+        let parts = |exposed_comm_ns, idle_ns| Partition {
+            span_ns: exposed_comm_ns + idle_ns,
+            exposed_comm_ns,
+            idle_ns,
+            ..Partition::default()
+        };
+        // The sums leave remainders, so that means that sum to the step are not each rounded down.
+        let of = [parts(2, 5), parts(3, 5), parts(3, 6)];
+        let step = |parts| StepSummary { parts, typical: true, ..StepSummary::default() };
+        let rank = RankSummary {
+            typical: Some(TypicalStep {
+                count: 3,
+                median_span_ns: 8,
+                mean: Partition::mean(&of),
+                causes: Causes::default(),
+            }),
+            steps: of.map(step).to_vec(),
+            ..RankSummary::default()
+        };
+        let mean = rank.mean_parts();
+        assert_eq!((mean.span_ns, mean.exposed_comm_ns, mean.idle_ns), (8, 3, 5), "8/3 and 16/3 sum to 24/3");
+        let diff = Diff::of(&rank, &rank);
+        assert_eq!((diff.step.a_ns, diff.step.b_ns), (8, 8));
+        for (part, delta) in &diff.parts {
+            assert_eq!((delta.a_ns, delta.b_ns), (part.of(&mean), part.of(&mean)), "{part:?}");
+        }
     }
 
     #[test]

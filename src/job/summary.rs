@@ -224,6 +224,11 @@ impl RankSummary {
         self.typical.filter(|_| self.has_marked_steps()).map_or(self.parts, |typical| typical.mean)
     }
 
+    /// Idle time of [`RankSummary::mean_parts`] by cause.
+    pub fn mean_causes(&self) -> Causes {
+        self.typical.filter(|_| self.has_marked_steps()).map_or(self.causes, |typical| typical.causes)
+    }
+
     /// True when ranges mark the steps.
     pub fn has_marked_steps(&self) -> bool {
         !self.steps.is_empty() && !self.steps_estimated

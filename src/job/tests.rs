@@ -85,6 +85,11 @@ proptest! {
             let near = arrivals.iter().filter(|at| latest - **at <= 1_000).count();
             prop_assert_eq!(matched.last, (near == 1).then(|| arrivals.iter().position(|at| *at == latest).unwrap()));
         }
+        let together = |(number, (arrivals, _)): (usize, &([i64; 3], i64))| {
+            let undecided = job.matched(0, number).unwrap().last.is_none();
+            if undecided { arrivals.iter().map(|at| arrivals.iter().max().unwrap() - at).sum::<i64>() } else { 0 }
+        };
+        prop_assert_eq!(job.waits.together_ns(), collectives.iter().enumerate().map(together).sum::<i64>());
         for rank in 0..3 {
             let waited: i64 = collectives.iter().map(|(a, _)| a.iter().max().unwrap() - a[rank]).sum();
             prop_assert_eq!(job.waits.ranks[rank].split.wait_ns, waited);

@@ -3,7 +3,7 @@
 //! wait of a rank = latest start over all ranks - own start; transfer = own end - latest start. Both are cut to the
 //! kernel, so that they sum to its duration whatever the clock's error. Ranks that are not open cannot be the last.
 
-use super::{Group, GroupKey, Job, JobRank, KernelWaits};
+use super::{Group, Job, JobRank, KernelWaits};
 use crate::analysis::{Collective, median_of};
 use crate::units::Span;
 use rustc_hash::FxHashMap;
@@ -87,6 +87,13 @@ pub struct RankWaits {
     pub last: u64,
 }
 
+impl RankWaits {
+    /// Collectives in which it waited for a rank that started later, beyond the clock's error.
+    pub const fn waited(&self) -> u64 {
+        self.decided.saturating_sub(self.last)
+    }
+}
+
 /// How long each rank waited for each other one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WaitMatrix {
@@ -148,6 +155,15 @@ impl Waits {
         let all: u64 = (0..job.ranks.len()).map(kernels).sum();
         waits.unmatched = all.saturating_sub(waits.ranks.iter().map(|rank| rank.collectives).sum());
         waits
+    }
+}
+
+impl Waits {
+    /// Nanoseconds that ranks waited where several started together as far as the clock can tell: they are part of the
+    /// ranks' waits and stand in no cell of the matrix, for nobody was waited for alone.
+    pub fn together_ns(&self) -> i64 {
+        let waited = self.ranks.iter().fold(0_i64, |sum, rank| sum.saturating_add(rank.split.wait_ns));
+        self.matrix.cells.iter().fold(waited, |left, (_, ns)| left.saturating_sub(*ns))
     }
 }
 
@@ -286,11 +302,6 @@ impl Job {
         let member = self.groups.get(group)?.members.get(member)?;
         let kernels = self.summary(member.rank)?.comm.get(member.group)?;
         Some((self.ranks.get(member.rank)?, *kernels.op.get(member.first.checked_add(at)?)?))
-    }
-
-    /// A group in words for tables: `AllReduce`, with what tells groups of one kind apart.
-    pub fn group_key(&self, group: usize) -> Option<GroupKey> {
-        self.groups.get(group).map(|group| group.key)
     }
 }
 

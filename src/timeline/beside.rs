@@ -3,15 +3,16 @@
 
 use super::cache::Cache;
 use super::color::Palette;
-use super::draw::Frame;
+use super::draw::{DrawList, Frame};
 use super::hit;
 use super::layout::Layout;
 use super::overlay;
-use super::paint::LANE_FONT;
+use super::paint::{LANE_FONT, text_place};
+use super::steps;
 use crate::job::Job;
 use crate::report::compare::beside_text;
-use crate::view::{Counterpart, Item, Workspace};
-use egui::{Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
+use crate::view::{Counterpart, Item, LaneKey, Workspace};
+use egui::{Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 use std::sync::Arc;
 
 /// Counterparts that are marked, at most.
@@ -82,8 +83,26 @@ pub(super) fn paint(
     for (place, other) in places {
         let around = if place.width() < 4.0 { place.expand2(vec2(2.0, 1.0)) } else { place };
         painter.rect_stroke(around, 1.0, Stroke::new(1.5, palette.selection), StrokeKind::Outside);
-        label(painter, palette, place, &beside_text(other.later_ns, other.longer_ns, other.uncertainty_ns));
+        let taken = step_names(painter, frame, layout, palette, other.item);
+        let text = beside_text(other.later_ns, other.longer_ns, other.uncertainty_ns);
+        label(painter, palette, place, &text, taken.as_deref());
     }
+}
+
+/// Where the names in the strip of a step are written; `None` for an item that is no step. Of operations there are too
+/// many to keep clear of all names.
+pub(super) fn step_names(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    layout: &Layout,
+    palette: &Palette,
+    item: Item,
+) -> Option<Vec<Rect>> {
+    let Item::Step(rank, _) = item else { return None };
+    let header = layout.lanes.iter().find(|lane| lane.key == LaneKey::Rank(rank))?;
+    let mut list = DrawList::default();
+    steps::rank(frame, layout, header, &mut list);
+    Some(list.labels.iter().filter_map(|label| text_place(painter, palette, label)).collect())
 }
 
 fn is_collective(workspace: &Workspace, item: Item) -> bool {
@@ -98,15 +117,49 @@ fn link(painter: &Painter, palette: &Palette, above: Rect, below: Rect) {
     painter.line_segment([above.right_bottom(), below.right_top()], stroke);
 }
 
-/// Writes `text` behind a bar, or before it where there is no room behind, on a ground of its own.
-fn label(painter: &Painter, palette: &Palette, bar: Rect, text: &str) {
+/// Writes `text` beside a bar, on a ground of its own. Not where it would cover what is `taken`, when that is given:
+/// then it may be left out, for the details list it too.
+fn label(painter: &Painter, palette: &Palette, bar: Rect, text: &str, taken: Option<&[Rect]>) {
     let galley = painter.layout_no_wrap(text.to_owned(), LANE_FONT, palette.text);
-    let (clip, size) = (painter.clip_rect(), galley.size() + vec2(8.0, 2.0));
-    let x = [bar.right() + GAP_PT, bar.left() - GAP_PT - size.x]
-        .into_iter()
-        .find(|x| *x >= clip.left() && x + size.x <= clip.right())
-        .unwrap_or_else(|| (clip.right() - size.x - GAP_PT).max(clip.left()));
-    let ground = Rect::from_min_size(pos2(x, bar.center().y - size.y / 2.0), size);
+    let Some(ground) = ground(painter.clip_rect(), bar, galley.size() + vec2(8.0, 2.0), taken) else { return };
     painter.rect(ground, 3.0, palette.panel, Stroke::new(1.0, palette.grid), StrokeKind::Inside);
     painter.galley(ground.min + vec2(4.0, 1.0), galley, palette.text);
+}
+
+/// Behind a bar, or before it where there is no room behind, else at the end of what is seen of it.
+fn ground(clip: Rect, bar: Rect, size: Vec2, taken: Option<&[Rect]>) -> Option<Rect> {
+    let at = |x: f32| Rect::from_min_size(pos2(x, bar.center().y - size.y / 2.0), size);
+    let is_seen = |ground: &Rect| ground.left() >= clip.left() && ground.right() <= clip.right();
+    let beside = [bar.right() + GAP_PT, bar.left() - GAP_PT - size.x].map(at).into_iter().filter(is_seen);
+    let Some(taken) = taken else {
+        return beside.chain([at((clip.right() - size.x - GAP_PT).max(clip.left()))]).next();
+    };
+    let inside = at(bar.right().min(clip.right()) - size.x - GAP_PT);
+    let is_free = |ground: &Rect| is_seen(ground) && !taken.iter().any(|name| name.intersects(*ground));
+    beside.chain([inside]).find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strip(x0: f32, x1: f32) -> Rect {
+        Rect::from_min_max(pos2(x0, 10.0), pos2(x1, 30.0))
+    }
+
+    #[test]
+    fn a_difference_covers_no_name_and_is_left_out_where_there_is_no_room() {
+        let (clip, size) = (strip(0.0, 500.0), vec2(80.0, 14.0));
+        let x = |bar: Rect, taken: &[Rect]| ground(clip, bar, size, Some(taken)).map(|ground| ground.left());
+        let bar = strip(100.0, 200.0);
+        assert_eq!(x(bar, &[]), Some(204.0), "behind it");
+        assert_eq!(x(bar, &[strip(204.0, 240.0)]), Some(16.0), "before it");
+        let beside = [strip(4.0, 40.0), strip(104.0, 112.0), strip(204.0, 240.0)];
+        assert_eq!(x(bar, &beside), Some(116.0), "at its own end");
+        assert_eq!(x(bar, &[beside[0], strip(104.0, 140.0), beside[2]]), None);
+        assert_eq!(x(strip(100.0, 900.0), &[strip(104.0, 140.0)]), Some(16.0));
+        assert_eq!(x(strip(-50.0, 900.0), &[strip(4.0, 140.0)]), Some(416.0), "at the end of what is seen");
+        // Beside operations it always stands.
+        assert_eq!(ground(clip, strip(-50.0, 900.0), size, None).map(|ground| ground.left()), Some(416.0));
+    }
 }

@@ -26,7 +26,8 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, rect: Rect, out: &m
     if corner.width() >= BUTTON_PT {
         let place = Rect::from_min_size(corner.min + vec2(6.0, 3.0), vec2(BUTTON_PT - 12.0, corner.height() - 6.0));
         let active = was_open || !frame.state.lanes.filter.is_empty();
-        let look = Button::new(RichText::new("Lanes").size(11.0)).selected(active).min_size(place.size());
+        // Buttons of the usual height would reach over the first lane.
+        let look = Button::new(RichText::new("Lanes").size(11.0)).small().selected(active).min_size(place.size());
         let tip = "All lanes: show, hide, pin, filter (Alt+L)";
         let button = ui.put(place, look).on_hover_text(tip);
         Popup::from_response(&button)
@@ -48,7 +49,8 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, rect: Rect, out: &m
             pos2(rect.left() + 4.0, rect.bottom() - HINT_PT),
             pos2(frame.left_pt - 4.0, rect.bottom() - 2.0),
         );
-        let button = ui.put(place, Button::new(RichText::new(text).size(11.0)).truncate());
+        let look = Button::new(RichText::new(text).size(11.0)).small().truncate().min_size(place.size());
+        let button = ui.put(place, look);
         if button.on_hover_text("Show all lanes (Alt+A)").clicked() {
             send(out, LaneCommand::ShowAll);
         }

@@ -5,7 +5,8 @@ use super::draw::{Block, DrawList, Label, Tone};
 use super::ink::Ink;
 use super::label::{self, Texts};
 use egui::epaint::{Mesh, Vertex, WHITE_UV};
-use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, pos2, vec2};
+use egui::{Color32, FontId, Galley, Painter, Pos2, Rect, Shape, pos2, vec2};
+use std::sync::Arc;
 
 /// Distance between the strokes of a hatch, horizontally.
 const HATCH_STEP_PT: f32 = 6.0;
@@ -13,6 +14,8 @@ const HATCH_STEP_PT: f32 = 6.0;
 const HATCH_STROKE_PT: f32 = 2.0;
 /// Size of text on slices.
 pub const LANE_FONT: FontId = FontId::proportional(10.5);
+/// Room before the text of a slice.
+const INSET_PT: f32 = 4.0;
 /// Size of text elsewhere.
 pub const TEXT_FONT: FontId = FontId::proportional(12.0);
 
@@ -123,6 +126,20 @@ fn may_be_hatched(ink: Ink) -> bool {
     [Ink::COMMUNICATION, Ink::FUSED].contains(&ink) || ink.as_hue().is_some()
 }
 
+/// What of a label is written, and where; `None` when there is no room for any of it.
+fn written(painter: &Painter, text: &Label, color: Color32) -> Option<(Pos2, Arc<Galley>)> {
+    let room = text.x1 - text.x0 - 1.5 * INSET_PT;
+    let texts = Texts { name: &text.name, detail: &text.detail, short: &text.short };
+    let galley = label::fit(painter, texts, room, &LANE_FONT, color)?;
+    Some((pos2(text.x0 + INSET_PT, (text.y0 + text.y1 - galley.size().y) / 2.0), galley))
+}
+
+/// Where the text of a label stands; `None` when there is no room for any of it.
+pub fn text_place(painter: &Painter, palette: &Palette, text: &Label) -> Option<Rect> {
+    let (at, galley) = written(painter, text, palette.text)?;
+    Some(Rect::from_min_size(at, galley.size()))
+}
+
 fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
     let ground = tone(palette, text.on);
     let color = match text.on {
@@ -130,13 +147,9 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
         Tone::Line => palette.text_dim,
         _ => palette.text,
     };
-    let inset = 4.0;
-    let room = text.x1 - text.x0 - 1.5 * inset;
-    let texts = Texts { name: &text.name, detail: &text.detail, short: &text.short };
-    if let Some(galley) = label::fit(painter, texts, room, &LANE_FONT, color) {
-        let y = (text.y0 + text.y1 - galley.size().y) / 2.0;
+    if let Some((at, galley)) = written(painter, text, color) {
         // Lines of steps do not run through a text that stands on nothing.
-        let plate = Rect::from_min_size(pos2(text.x0 + inset - 2.0, y), galley.size() + vec2(4.0, 0.0));
+        let plate = Rect::from_min_size(at - vec2(2.0, 0.0), galley.size() + vec2(4.0, 0.0));
         match text.on {
             Tone::Line => drop(painter.rect_filled(plate, 2.0, palette.background)),
             // Keeps the strokes of a hatch from running through the letters.
@@ -148,7 +161,7 @@ fn paint_label(painter: &Painter, palette: &Palette, text: &Label) {
             }
             _ => {}
         }
-        painter.galley(pos2(text.x0 + inset, y), galley, color);
+        painter.galley(at, galley, color);
     }
 }
 

@@ -5,7 +5,7 @@ use super::coloring::Entry;
 use super::draw::{Block, DrawList, Frame, Tone};
 use super::ink::Ink;
 use super::lanes::RowsKey;
-use crate::job::WaitWalk;
+use crate::job::{RankWaits, WaitWalk};
 use crate::units::Span;
 use crate::view::{LaneKey, OpLane, Workspace};
 
@@ -54,7 +54,7 @@ pub fn bar(frame: &Frame<'_>, doc: usize, (span, wait_ns): (Span, i64), bar: Blo
 pub fn legend(workspace: &Workspace) -> Option<Entry> {
     let ranks = &workspace.job.waits.ranks;
     let busy_ns: i64 = ranks.iter().map(|rank| rank.split.wait_ns).sum();
-    let count = ranks.iter().map(|rank| rank.collectives).sum();
+    let count = ranks.iter().map(RankWaits::waited).sum();
     let text = "Waiting for the last rank".to_owned();
     (busy_ns > 0).then_some(Entry { ink: Ink::COMMUNICATION, text, count, busy_ns })
 }

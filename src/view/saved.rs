@@ -59,7 +59,11 @@ impl SavedView {
         if let Some(rank) = rank.filter(|rank| workspace.rank(*rank).is_some()) {
             state.rank = Some(rank);
         }
-        state.panel = self.panel.unwrap_or(state.panel);
+        let panel = self.panel.unwrap_or(state.panel);
+        if panel == Panel::Selection && state.panel != Panel::Selection {
+            state.panel_before = state.panel;
+        }
+        state.panel = panel;
     }
 
     /// The selected span, when it has a length.

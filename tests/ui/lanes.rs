@@ -6,6 +6,8 @@ use egui_kittest::kittest::Queryable as _;
 use stepscope::view::{Coloring, Command, LaneCommand, LaneKey, RankId};
 
 const COMPUTE: LaneKey = LaneKey::Compute(RankId { doc: 0, rank: 0 });
+/// Height of the ruler above the lanes.
+const RULER_PT: f32 = 24.0;
 
 fn chord(driven: &mut Driven, modifiers: Modifiers, key: Key) {
     driven.harness.key_press_modifiers(modifiers, key);
@@ -56,6 +58,9 @@ fn the_list_filters_hides_and_pins() {
 #[test]
 fn the_list_opens_and_closes_by_its_button_and_by_a_key() {
     let mut driven = Driven::open();
+    let button = driven.harness.get_by_label("Lanes").rect();
+    let timeline = driven.harness.get_by_role(egui::accesskit::Role::Canvas).rect();
+    assert!(button.bottom() < timeline.top() + RULER_PT, "{button:?} reaches over the lanes of {timeline:?}");
     driven.click("Lanes");
     assert!(driven.window().state().view.lanes.list);
     driven.click("Lanes");

@@ -55,6 +55,15 @@ fn a_selected_step_shows_its_parts_and_its_note() {
 }
 
 #[test]
+fn the_steps_table_has_all_its_columns_in_a_panel_of_the_usual_width() {
+    let mut driven = Driven::open();
+    driven.send(Command::ShowPanel(Panel::Steps));
+    for head in ["Sort by Window", "Sort by Idle", "Sort by Left out"] {
+        assert!(driven.shows(head), "{head}");
+    }
+}
+
+#[test]
 fn the_toolbar_names_a_step_only_when_one_is_meant() {
     let mut driven = Driven::open();
     assert!(driven.shows("12 steps") && driven.shows("median") && !driven.shows("of 12"));

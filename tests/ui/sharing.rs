@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stepscope::app::settings::Settings;
 use stepscope::app::state::AppState;
+use stepscope::sim::{JobConfig, preset, simulate_to_dir};
 use stepscope::units::Span;
 use stepscope::view::{Command, LaneKey, Panel, RankId, ViewState};
 
@@ -153,6 +154,75 @@ fn a_replaced_file_is_read_anew_in_its_place_and_the_view_stays() {
     assert_eq!(state.workspace.docs.len(), 2);
     assert_ne!(Arc::as_ptr(&state.workspace.docs[0].trace), read);
     assert_eq!((state.view.viewport, state.view.toggled.clone()), before);
+}
+
+/// A simulated rank in a file of its own, and another to take its place.
+fn one_file() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let cfg = JobConfig { steps: 2, layers: 2, ..preset("straggler-clock").unwrap() };
+    let files = simulate_to_dir(&cfg, folder.path(), false, &mut |_| {}).unwrap().files;
+    (folder, files[0].clone(), files[1].clone())
+}
+
+fn open_one(driven: &mut Driven, file: &Path) {
+    driven.send(Command::Open(vec![file.to_owned()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+}
+
+#[test]
+fn reload_looks_at_the_files_itself_and_says_when_none_was_changed() {
+    let (_folder, file, other) = one_file();
+    let mut driven = Driven::empty(1280.0, 720.0);
+    open_one(&mut driven, &file);
+    let read = Arc::clone(&driven.window().state().workspace.docs[0].trace);
+    driven.harness.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    driven.settle();
+    assert!(driven.shows("No open file was changed on disk"));
+    assert!(Arc::ptr_eq(&read, &driven.window().state().workspace.docs[0].trace));
+    std::fs::rename(other, &file).unwrap();
+    driven.harness.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    driven.wait(|window| !Arc::ptr_eq(&read, &window.state().workspace.docs[0].trace));
+    assert!(driven.window().state().replaced().is_empty() && !driven.shows("No open file was changed"));
+}
+
+#[test]
+fn that_a_file_was_replaced_is_told_where_it_covers_nothing() {
+    let (_folder, file, other) = one_file();
+    let mut driven = Driven::empty(1280.0, 720.0);
+    open_one(&mut driven, &file);
+    // The overview of the capture and the lanes.
+    let timeline = |driven: &Driven| {
+        let of = |role| driven.harness.query_all_by_role(role).map(|node| node.rect()).collect::<Vec<_>>();
+        let parts = [egui::accesskit::Role::Slider, egui::accesskit::Role::Canvas].map(of).concat();
+        parts.into_iter().reduce(egui::Rect::union).unwrap()
+    };
+    let before = timeline(&driven);
+    std::fs::rename(other, &file).unwrap();
+    // Files are looked at when the window gets the focus.
+    for focused in [false, true] {
+        driven.harness.input_mut().focused = focused;
+        driven.settle();
+    }
+    driven.wait(|window| !window.state().replaced().is_empty());
+    let told = driven.harness.get_by_label_contains("replaced on disk").rect();
+    let after = timeline(&driven);
+    assert!(told.bottom() <= after.top() && after.top() > before.top(), "{told:?} over {after:?}, before {before:?}");
+    driven.harness.snapshot("replaced_dark");
+    driven.click("Keep what is open");
+    assert!(!driven.shows("replaced on disk") && timeline(&driven) == before);
+}
+
+#[test]
+fn a_link_to_what_is_selected_shows_the_panel_about_it() {
+    let selection = "stepscope:1?file=/rank1.sqlite&start=1000000&len=9000000&select=2000000..4000000&panel=Selection";
+    let kernels = "stepscope:1?file=/rank1.sqlite&panel=Kernels";
+    for (link, shown) in [(selection, true), (kernels, false)] {
+        let mut driven = Driven::with_settings(1280.0, 720.0, Settings { side: false, ..Settings::default() });
+        driven.send(Command::OpenLinkText(link.to_owned()));
+        driven.wait(|window| window.state().workspace.docs.len() == 1);
+        assert_eq!(driven.window().state().settings.side, shown, "{link}");
+        assert_eq!(driven.shows("Zoom to it"), shown, "{link}");
+    }
 }
 
 #[test]

@@ -186,6 +186,42 @@ fn the_menu_of_a_kernel_aligns_the_other_files_at_it() {
     assert_eq!(state.workspace.options.shift_ns.get(1), Some(&0));
 }
 
+/// Texts of a shape and where they stand.
+fn texts(shape: &egui::Shape, found: &mut Vec<(String, egui::Rect)>) {
+    match shape {
+        egui::Shape::Text(text) => found.push((text.galley.text().to_owned(), text.visual_bounding_rect())),
+        egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_difference_beside_a_step_covers_no_name_in_the_strip() {
+    let mut driven = straggler(1280.0, 900.0);
+    let step = |at| Item::Step(RankId { doc: 0, rank: 0 }, at);
+    driven.send(Command::Select(Some(step(2))));
+    let spans = [1, 2, 3].map(|at| step(at).span(&driven.window().state().workspace).unwrap());
+    let views = [Some(spans[1]), Some(spans[0].hull(spans[2])), Some(spans[1].hull(spans[2])), None];
+    let mut told = 0;
+    for view in views {
+        driven.send(view.map_or(Command::ShowAll, Command::Show));
+        let mut found = Vec::new();
+        driven.harness.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut found));
+        // Those on the timeline; the details list them too.
+        let lanes = driven.harness.get_by_role(egui::accesskit::Role::Canvas).rect();
+        found.retain(|(_, at)| lanes.contains_rect(*at));
+        let is_difference = |(text, _): &(String, egui::Rect)| text.contains(" \u{b1}") && text.contains(", ");
+        let (differences, others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_difference);
+        let names = others.iter().filter(|(text, _)| text.starts_with("step "));
+        told += differences.len();
+        for (difference, at) in &differences {
+            let covered = names.clone().find(|(_, name)| name.intersects(*at));
+            assert!(covered.is_none(), "{difference} at {at:?} covers {covered:?} in {view:?}");
+        }
+    }
+    assert!(told > 0, "there is room for some");
+}
+
 #[test]
 fn waits_counterparts_and_arrivals_are_drawn() {
     let mut driven = straggler(1000.0, 560.0);

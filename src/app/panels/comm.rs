@@ -5,6 +5,7 @@
 use super::grid::{Column, Grid, NAME_PT, Shown, at, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Placed, Row, Sheet};
 use crate::analysis::{CommSums, Communication, Limit, Part};
+use crate::app::code_text;
 use crate::app::cx::{Chosen, Cx};
 use crate::format;
 use crate::units::Span;
@@ -87,7 +88,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut CommunicationCache, out: &mut 
     ui.add_space(4.0);
     remark(ui, "Waiting for late ranks is part of these times. One rank alone does not tell how much of them it is.");
     if !sizes.text().is_empty() {
-        ui.add(Label::new(RichText::new(sizes.text()).small()).wrap().selectable(true));
+        let text = code_text::small(ui, sizes.text());
+        ui.add(Label::new(text).wrap().selectable(true));
     }
     contention(ui, comm);
     exposed(ui, &chosen, comm, (longest, shown), out);

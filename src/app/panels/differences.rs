@@ -54,9 +54,9 @@ const COUNTS: Column = column("Count", 84.0, "How many in the steps counted, bef
 const TIME: [Column; 5] = [
     column("Difference", 70.0, "After - before, as the mean of a typical step."),
     column("Change", 58.0, "The difference as a share of before."),
+    column("Before", 60.0, "On the first rank."),
+    column("After", 60.0, "On the second rank."),
     column("Noise", 44.0, NOISE),
-    column("Before", 64.0, "On the first rank."),
-    column("After", 64.0, "On the second rank."),
 ];
 const KERNELS: [Column; 7] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], SHAPE, COUNTS];
 const COLLECTIVES: [Column; 6] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], COUNTS];
@@ -123,9 +123,9 @@ fn delta_cells(delta: &Delta) -> Vec<Cell> {
     vec![
         Cell::whole(delta_text(delta), delta.ns()),
         Cell::maybe(change_text(delta), delta.share()),
-        Cell::text(noise_text(delta).to_owned()),
         duration(delta.a_ns),
         duration(delta.b_ns),
+        Cell::text(noise_text(delta).to_owned()),
     ]
 }
 

@@ -2,13 +2,19 @@
 //!
 //! A head sorts by its column; a right click on a row copies it or the whole table. Only visible rows are made.
 
+mod heads;
+mod names;
+
+pub use heads::{filter_bar, head, heading, left_out, remark};
+
 use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
-use crate::app::icons::{self, Icon};
 use crate::app::toast;
 use crate::format;
 use crate::units::Span;
-use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
+use egui::{Align, Button, Label, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 use egui_extras::{Column as Place, TableBuilder};
+use heads::order_of;
+use names::name_cell;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
@@ -24,8 +30,6 @@ const WIDEST_NAME_PT: f32 = 480.0;
 const MOST_ROWS: usize = 12;
 /// Rows of a page: places further down a list would lose precision.
 const PAGE: usize = 100_000;
-/// Width of a letter of the small font, on the safe side.
-const LETTER_PT: f32 = 6.4;
 /// Widest tooltip.
 const TIP_PT: f32 = 480.0;
 
@@ -294,129 +298,6 @@ fn pages(ui: &mut Ui, sheet: &mut Sheet, all: usize) -> usize {
     sheet.page * PAGE
 }
 
-fn name_cell(ui: &mut Ui, row: &Row, indented: bool) {
-    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        if indented {
-            ui.add_space(10.0);
-        }
-        if let Some(on) = row.tick {
-            tick(ui, on);
-        }
-        if let Some(color) = row.swatch {
-            let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
-            ui.painter().rect_filled(rect, 2.0, color);
-        }
-        let fitting = (ui.available_width() / LETTER_PT) as usize;
-        let name =
-            if row.full.is_empty() { Cow::Borrowed(row.name.as_str()) } else { elided(&row.name, fitting, row.shared) };
-        ui.add(Label::new(RichText::new(name).small()).truncate().selectable(false));
-    });
-}
-
-/// The box before a row that can be chosen.
-fn tick(ui: &mut Ui, on: bool) {
-    let (rect, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
-    let visuals = ui.visuals();
-    let fill = if on { visuals.selection.bg_fill } else { visuals.extreme_bg_color };
-    ui.painter().rect(rect, 2.0, fill, visuals.widgets.inactive.fg_stroke, egui::StrokeKind::Inside);
-    if on {
-        let at = |x: f32, y: f32| rect.min + vec2(x, y);
-        let stroke = egui::Stroke::new(1.5, visuals.selection.stroke.color);
-        ui.painter().line(vec![at(3.0, 6.5), at(5.0, 8.5), at(9.0, 3.5)], stroke);
-    }
-}
-
-/// A name of about `most` letters without its middle: names of kernels differ at their ends as often as at their starts.
-/// One that first differs from another in the middle, after `shared` letters, keeps what comes there in place of its end.
-fn elided(name: &str, most: usize, shared: usize) -> Cow<'_, str> {
-    let letters = name.chars().count();
-    if letters <= most || most < 8 {
-        return Cow::Borrowed(name);
-    }
-    let (head, tail) = (most.div_ceil(2) - 1, most / 2);
-    let hidden = head..letters - tail;
-    let (head, from, tail) = if hidden.contains(&shared) {
-        let head = most / 4;
-        // The letter before it tells where it is.
-        (head, shared.saturating_sub(1).max(head), most - head - 2)
-    } else {
-        (head, letters - tail, tail)
-    };
-    let part = |from: usize, count: usize| name.chars().skip(from).take(count).collect::<String>();
-    let cut = if from + tail < letters { "…" } else { "" };
-    Cow::Owned(format!("{}…{}{cut}", part(0, head), part(from, tail)))
-}
-
-/// Tells in the head of the names of columns that have no room, as "+3", with their names in the tooltip.
-pub fn left_out(ui: &mut Ui, names: impl Iterator<Item = &'static str>) {
-    let names: Vec<&str> = names.collect();
-    if names.is_empty() {
-        return;
-    }
-    let mark = Label::new(RichText::new(format!("+{}", names.len())).small().weak()).selectable(false);
-    let tip = format!("No room for {}. Widen the panel for them; \"Copy\" has them too.", names.join(", "));
-    ui.add(mark).on_hover_text(tip);
-}
-
-/// Which way the rows are sorted, when it is by this column.
-fn order_of(sheet: &Sheet, column: usize) -> Option<bool> {
-    sheet.sort().filter(|(sorted, _)| *sorted == column).map(|(_, descending)| descending)
-}
-
-/// The head of a column, which sorts by it; `sorted` tells whether the largest come first, when it is sorted by it.
-pub fn head(ui: &mut Ui, text: &str, tip: &str, sorted: Option<bool>) -> Response {
-    if let Some(descending) = sorted {
-        let icon = if descending { Icon::Down } else { Icon::Up };
-        let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
-        icons::paint(ui.painter(), rect, icon, ui.visuals().text_color());
-    }
-    if text.is_empty() {
-        return ui.label("");
-    }
-    let response = ui.add(Button::new(RichText::new(text).small().strong()).frame(false));
-    let name = format!("Sort by {text}");
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    if tip.is_empty() { response } else { response.on_hover_text(tip) }
-}
-
-/// The row above a table: its filter, the switch to what is selected, and a button that copies all of it: hand
-/// what it gives to the tables, then [`Copied::finish`] it. `what` names the rows, as in "steps". `placed` when the rows have a place in time.
-pub fn filter_bar(
-    ui: &mut Ui,
-    filter: &mut Filter,
-    what: &str,
-    selection: Option<Span>,
-    placed: bool,
-) -> Option<Copied> {
-    let mut asked = None;
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = GAP_PT;
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let copy = ui.add(Button::new("Copy")).on_hover_text("The table as it is shown, as tab-separated text");
-            copy.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Copy the table of {what}")));
-            asked = copy.clicked().then(Copied::default);
-            if placed {
-                let tip = "Only what overlaps the span or the item that is selected on the timeline";
-                let button = Button::selectable(filter.only, "In selection");
-                let usable = selection.is_some() || filter.only;
-                let response = ui.add_enabled(usable, button).on_hover_text(tip);
-                response.clone().on_disabled_hover_text("Select a span or an item on the timeline first");
-                if response.clicked() {
-                    filter.only = !filter.only;
-                }
-            }
-            let hint = format!("Filter {what}");
-            let field = ui.add(TextEdit::singleline(&mut filter.text).hint_text(&hint).desired_width(f32::INFINITY));
-            field.widget_info(|| {
-                let mut info = WidgetInfo::text_edit(true, "", &filter.text, &hint);
-                info.label = Some(hint.clone());
-                info
-            });
-        });
-    });
-    asked
-}
-
 /// A column.
 pub const fn column(name: &'static str, width_pt: f32, tip: &'static str) -> Column {
     Column { name, tip, width_pt, ascending: false }
@@ -427,41 +308,9 @@ pub const fn at(name: &'static str, width_pt: f32, tip: &'static str) -> Column 
     Column { ascending: true, ..column(name, width_pt, tip) }
 }
 
-/// A heading with its definition as a tooltip.
-pub fn heading(ui: &mut Ui, text: &str, tip: &str) {
-    ui.add_space(10.0);
-    let response = ui.strong(text);
-    if !tip.is_empty() {
-        response.on_hover_text(tip);
-    }
-}
-
-/// A remark in small letters that wraps.
-pub fn remark(ui: &mut Ui, text: &str) {
-    ui.add(Label::new(RichText::new(text).small().weak()).wrap());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_names_lose_their_middle() {
-        assert_eq!(elided("ampere_gemm_128x64_nt", 12, 0), "amper…64_nt".replace("64_nt", "x64_nt"));
-        assert_eq!((elided("short", 12, 0), elided("anything long", 3, 0)), ("short".into(), "anything long".into()));
-    }
-
-    #[test]
-    fn names_that_differ_in_the_middle_only_keep_what_differs() {
-        let names = ["nvjet_tst_192x192_64x3_2x1_bias_TNN", "nvjet_tst_128x256_64x3_2x1_bias_TNN"];
-        let short = names.map(|name| elided(name, 18, 10).into_owned());
-        assert_eq!(short, ["nvje…_192x192_64x…", "nvje…_128x256_64x…"]);
-        assert_eq!(
-            elided("nvjet_tst_192x192_64x3_2x1_bias_TNN", 18, 30),
-            "nvjet_ts…_bias_TNN",
-            "they differ at the end"
-        );
-    }
 
     #[test]
     fn columns_that_do_not_fit_are_left_out_from_the_end() {

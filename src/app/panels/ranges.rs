@@ -1,6 +1,7 @@
 //! NVTX ranges and what they ran on the GPU: a tree of names with counts, host time, GPU time and the trend over the
 //! steps. A click on a name goes from one of its ranges to the next.
 
+mod columns;
 mod rows;
 
 use super::grid::filter_bar;

@@ -50,10 +50,14 @@ pub fn comparable_text(diff: &Diff) -> String {
 
 /// What two ranks of a job are bound by.
 pub fn verdict_change_text(job: &Job, a: usize, b: usize) -> String {
-    let verdict = |rank: usize| bound_by_text(job, rank);
-    match (verdict(a), verdict(b)) {
-        (before, after) if before == after => format!("Bound by: {before}, both."),
-        (before, after) => format!("Bound by: {before}, then {after}."),
+    bound_change(bound_by_text(job, a), bound_by_text(job, b))
+}
+
+fn bound_change(before: &str, after: &str) -> String {
+    if before == after {
+        format!("Bound by: {before}, both.")
+    } else {
+        format!("Bound by: {before} before, {after} after.")
     }
 }
 
@@ -61,4 +65,15 @@ pub fn verdict_change_text(job: &Job, a: usize, b: usize) -> String {
 pub fn bound_by_text(job: &Job, rank: usize) -> &'static str {
     let verdict = job.summary(rank).and_then(|summary| summary.verdict);
     verdict.map_or(format::UNKNOWN, |verdict| verdict.area.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_verdicts_are_told_as_before_and_after() {
+        assert_eq!(bound_change("compute", "copies"), "Bound by: compute before, copies after.");
+        assert_eq!(bound_change("compute", "compute"), "Bound by: compute, both.");
+    }
 }

@@ -22,7 +22,7 @@ pub use pipeline::{
 pub use words::{
     basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, job_missing_text, last_text,
     members_text, missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice, straggler_text,
-    uncertainty_text, wandering_text,
+    together_text, uncertainty_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

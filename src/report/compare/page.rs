@@ -8,7 +8,7 @@ use super::json::wait_share;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
     basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, members_text, notices,
-    refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
+    refusal_text, straggler_advice, straggler_text, together_text, uncertainty_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -207,6 +207,7 @@ fn matrix(job: &Job, blocks: &mut Vec<Block>) {
     let labels: Vec<String> = (0..ranks).map(|rank| format!("for {}", label(job, rank))).collect();
     let head: Vec<&str> = std::iter::once("Rank").chain(labels.iter().map(String::as_str)).collect();
     blocks.push(Block::Table(Grid::new("Who waited for whom", &head, &[], (0..ranks).map(row).collect())));
+    blocks.extend(together_text(job).map(Block::Paragraph));
 }
 
 fn steps(job: &Job, blocks: &mut Vec<Block>) {

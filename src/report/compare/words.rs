@@ -321,3 +321,11 @@ pub fn wandering_text(job: &Job) -> Option<String> {
         each.join(", ")
     ))
 }
+
+/// What ranks waited that no single rank is to blame for: why the waits for each rank sum to less than a rank waited.
+/// `None` when there is nothing of it.
+pub fn together_text(job: &Job) -> Option<String> {
+    let ns = Some(job.waits.together_ns()).filter(|ns| *ns > 0)?;
+    let waited = format::duration(ns);
+    Some(format!("Besides, {waited} of waiting for ranks that started together, as far as the clock can tell."))
+}

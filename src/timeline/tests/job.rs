@@ -3,7 +3,7 @@
 use crate::analysis::{Params, analyze};
 use crate::timeline::draw::{DrawList, Tone};
 use crate::timeline::testing::Window;
-use crate::timeline::{beside, draw, hit, strip};
+use crate::timeline::{beside, draw, hit, strip, waits};
 use crate::trace::testing::Fixture;
 use crate::units::Span;
 use crate::view::{Command, Item, LaneCommand, LaneKey, RankId, Viewport, Workspace};
@@ -73,6 +73,15 @@ fn a_bar_is_lighter_until_the_last_rank_has_started() {
     window.state.viewport = Viewport::of(Span::new(0, 3_000_000 * US));
     let far = drawn(&mut window, LaneKey::Communication(FIRST));
     assert!(!far.data.iter().any(|b| matches!(b.tone, Tone::Wait(_))));
+}
+
+#[test]
+fn the_legend_counts_the_kernels_that_waited_and_no_other() {
+    let window = two();
+    let entry = waits::legend(&window.workspace).unwrap();
+    assert_eq!(entry.count, COLLECTIVES as u64, "those of the first rank; the second comes last to all");
+    assert_eq!(entry.busy_ns, COLLECTIVES * 400 * US);
+    assert!(waits::legend(&Workspace::new([rank(0, 0)])).is_none());
 }
 
 #[test]

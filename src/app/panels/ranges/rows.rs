@@ -2,6 +2,7 @@
 
 use super::super::grid::{head, left_out, rows_text};
 use super::super::sheet::tsv;
+use super::columns::{GAP_PT, Key, NAME_PT, columns};
 use super::{Choice, Sort, Sums};
 use crate::analysis::{RangeSum, Ranges, Trend};
 use crate::app::cx::{Chosen, Cx};
@@ -19,10 +20,7 @@ use std::collections::HashSet;
 /// Children listed of a node.
 const MOST: usize = 200;
 const ROW_PT: f32 = 22.0;
-const GAP_PT: f32 = 4.0;
 const INDENT_PT: f32 = 10.0;
-/// Least width of the names.
-const NAME_PT: f32 = 116.0;
 /// Bars of a trend; with more steps a bar is the most of several.
 const BARS: usize = 26;
 
@@ -44,68 +42,6 @@ pub(super) struct Rows {
     sort: (Sort, bool),
     open: HashSet<u32>,
     lines: Vec<Line>,
-}
-
-/// Columns behind the name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
-    Busy,
-    Share,
-    Trend,
-    Ops,
-    Count,
-    Cpu,
-}
-
-impl Key {
-    /// In the order in which they find room.
-    const BY_NEED: [Self; 6] = [Self::Busy, Self::Share, Self::Ops, Self::Trend, Self::Count, Self::Cpu];
-    /// From left to right.
-    const ALL: [Self; 6] = [Self::Busy, Self::Share, Self::Trend, Self::Ops, Self::Count, Self::Cpu];
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Busy => "GPU busy",
-            Self::Share => "Share",
-            Self::Trend => "By step",
-            Self::Ops => "GPU ops",
-            Self::Count => "Count",
-            Self::Cpu => "CPU",
-        }
-    }
-
-    fn tip(self) -> &'static str {
-        match self {
-            Self::Busy => {
-                "Time during which anything that belongs to these ranges ran on the GPU. Overlapping operations count \
-                 once."
-            }
-            Self::Share => "GPU busy as a share of the window named above the table.",
-            Self::Trend => "GPU busy of every step, over the whole capture.",
-            Self::Ops => "GPU operations that belong to these ranges.",
-            Self::Count => "Ranges that began.",
-            Self::Cpu => "Time that these ranges were open on the host, added up over the ranges.",
-        }
-    }
-
-    /// What its numbers sort by; a trend has no order.
-    const fn sort(self) -> Option<Sort> {
-        match self {
-            Self::Busy | Self::Share => Some(Sort::Busy),
-            Self::Trend => None,
-            Self::Ops => Some(Sort::Ops),
-            Self::Count => Some(Sort::Count),
-            Self::Cpu => Some(Sort::Cpu),
-        }
-    }
-
-    fn width(self) -> f32 {
-        match self {
-            Self::Busy | Self::Cpu | Self::Trend => 60.0,
-            Self::Share => 46.0,
-            Self::Ops | Self::Count => 52.0,
-        }
-    }
 }
 
 /// What the table shows.
@@ -433,36 +369,9 @@ fn matching(ranges: &Ranges, trace: &Trace, filter: &str) -> Option<HashSet<u32>
     Some(found)
 }
 
-/// The columns that fit into `width` beside the name.
-fn columns(width: f32, trend: bool) -> Vec<Key> {
-    let mut left = width - NAME_PT;
-    let mut fit = Vec::new();
-    for key in Key::BY_NEED.into_iter().filter(|key| trend || *key != Key::Trend) {
-        left -= key.width() + GAP_PT;
-        if left < 0.0 {
-            break;
-        }
-        fit.push(key);
-    }
-    Key::ALL.into_iter().filter(|key| fit.contains(key)).collect()
-}
-
 fn note(ui: &mut Ui, depth: u16, text: &str) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.add_space(16.0 + GAP_PT + INDENT_PT * f32::from(depth.min(12)));
         ui.add(Label::new(RichText::new(text).small().weak()).truncate());
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_narrow_panel_keeps_the_columns_that_matter_most() {
-        assert_eq!(columns(312.0, true), [Key::Busy, Key::Share, Key::Ops]);
-        assert_eq!(columns(420.0, true), [Key::Busy, Key::Share, Key::Trend, Key::Ops, Key::Count]);
-        assert_eq!(columns(600.0, true), Key::ALL);
-        assert!(columns(100.0, true).is_empty());
-    }
 }

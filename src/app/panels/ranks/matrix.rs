@@ -1,12 +1,13 @@
 //! Who waits for whom: a table of cells shaded by time, or the largest pairs when there are many ranks.
 
 use crate::app::cx::Cx;
-use crate::app::panels::grid::{Column, Grid, NAME_PT, Shown, column, heading};
+use crate::app::panels::grid::{Column, Grid, NAME_PT, Shown, column, heading, remark};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::app::parts::readable_on;
 use crate::app::theme::SMALL_PT;
 use crate::format;
 use crate::job::Job;
+use crate::report::compare::together_text;
 use crate::timeline::ramp::ramp;
 use egui::{Align2, FontId, Pos2, Rect, Role, Sense, Ui, Vec2, WidgetInfo, pos2, vec2};
 
@@ -32,7 +33,14 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, pairs: &mut Sheet, shown: Shown<'_>) {
     }
     let tip = "Row: who waited. Column: for whom. Sums over matched collectives in which that rank started last.";
     heading(ui, "Who waited for whom", tip);
-    if job.ranks.len() <= MOST_RANKS { cells(ui, cx, job) } else { largest(ui, job, pairs, shown) }
+    if job.ranks.len() <= MOST_RANKS {
+        cells(ui, cx, job);
+    } else {
+        largest(ui, job, pairs, shown);
+    }
+    if let Some(text) = together_text(job) {
+        remark(ui, &text);
+    }
 }
 
 fn label(job: &Job, rank: usize) -> String {
