@@ -28,14 +28,15 @@ figcaption { color: var(--weak); }
 @media print { main { max-width: none; } .scroll { overflow: visible; } }
 ";
 
-/// The blocks as a page. Tags are closed as XML asks, so that any reader can take it.
-pub(super) fn page(blocks: &[Block], pictures: &[Picture]) -> String {
+/// The blocks as a page with this title. Tags are closed as XML asks, so that any reader can take it.
+pub(super) fn page(title: &str, blocks: &[Block], pictures: &[Picture]) -> String {
+    let title = escaped(title);
     let body: String = blocks.iter().map(|one| block(one, pictures)).collect();
     format!(
         "{START}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n\
-         <title>stepscope report</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>stepscope report</h1>\n{body}</main>\n</body>\n</html>\n"
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 

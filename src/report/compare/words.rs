@@ -4,6 +4,7 @@ use crate::format;
 use crate::job::{
     Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
 };
+use std::collections::BTreeMap;
 
 /// What a clock is called in menus.
 pub const fn mode_text(mode: ClockMode) -> &'static str {
@@ -42,15 +43,14 @@ pub const fn basis_text(basis: Basis) -> &'static str {
 
 /// The clock in force and its uncertainty, short: `collectives ±0.8 us`.
 pub fn clock_text(job: &Job) -> String {
-    let others = job.clock.sources.iter().filter(|source| source.basis != Basis::Reference);
-    let mut bases: Vec<Basis> = others.map(|source| source.basis).collect();
-    bases.sort_unstable();
-    bases.dedup();
-    let text = match bases[..] {
-        [] => return "one file, one clock".to_owned(),
-        [basis] => basis_text(basis).to_owned(),
-        _ => bases.into_iter().map(basis_text).collect::<Vec<_>>().join(" and "),
-    };
+    let bases = job.clock.bases();
+    if bases.is_empty() {
+        return "one file, one clock".to_owned();
+    }
+    let mut text = bases.into_iter().map(basis_text).collect::<Vec<_>>().join(" and ");
+    if job.clock.is_shifted() {
+        text.push_str(", shifted by hand");
+    }
     match job.clock.worst_uncertainty_ns() {
         Some(ns) => format!("{text} \u{b1}{}", format::duration(ns)),
         None => format!("{text}, uncertainty not known"),
@@ -76,10 +76,17 @@ pub fn notices(job: &Job) -> Vec<String> {
 }
 
 fn notice_text(job: &Job, notice: Notice) -> String {
-    let name = |export: usize| job.exports.get(export).map_or_else(String::new, |e| format::one_line(&e.stem(), 60));
+    let name = |export: usize| format::one_line(job.name(export), 60);
     match notice {
         Notice::WrongWall { export, ahead_ns } => format!(
             "The wall clock of {} is {} {} by the matched collectives, so it was overruled.",
+            name(export),
+            format::duration(ahead_ns.saturating_abs()),
+            if ahead_ns > 0 { "ahead" } else { "behind" },
+        ),
+        Notice::WallInForce { export, ahead_ns } => format!(
+            "The wall clock of {} is {} {} by the matched collectives, and it is in force all the same: waits are wrong by \
+             as much. The clock by collectives would mend that.",
             name(export),
             format::duration(ahead_ns.saturating_abs()),
             if ahead_ns > 0 { "ahead" } else { "behind" },
@@ -103,8 +110,9 @@ pub fn group_text(job: &Job, group: usize) -> String {
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.text()).collect();
     let key = job.groups.get(group).map(|group| group.key);
     let kinds = if kinds.is_empty() { "collectives".to_owned() } else { kinds.join(", ") };
+    let members = job.groups.get(group).map_or_else(Vec::new, |group| group.members.iter().map(|m| m.rank).collect());
     match key {
-        Some(key) => format!("{kinds}, {}", key_text(key)),
+        Some(key) => format!("{kinds}, {}", key_text(job, key, &members)),
         None => kinds,
     }
 }
@@ -158,40 +166,83 @@ pub fn job_missing_text(job: &Job) -> Option<String> {
     ))
 }
 
-fn key_text(key: GroupKey) -> String {
+/// What kernels of these ranks of `job` are paired by; sends and receives by both ends.
+fn key_text(job: &Job, key: GroupKey, ranks: &[usize]) -> String {
     match key {
         GroupKey::Communicator(id) => format!("communicator {}", format::communicator(id)),
-        GroupKey::Peer { communicator, peer } => {
-            format!("communicator {}, with rank {peer}", format::communicator(communicator))
+        GroupKey::Peer { communicator, .. } => {
+            let communicator = format!("communicator {}", format::communicator(communicator));
+            match ranks {
+                [a, b] => format!("{communicator}, between ranks {} and {}", label(job, *a), label(job, *b)),
+                _ => format!("sends and receives of {communicator}"),
+            }
         }
         GroupKey::Role { stream, kind } => format!("{} on communication stream {}", kind.text(), stream + 1),
     }
 }
 
+fn label(job: &Job, rank: usize) -> String {
+    job.ranks.get(rank).map_or_else(|| "?".to_owned(), |rank| format::one_line(&rank.label, 40))
+}
+
+/// Ranks that are named one by one.
+const NAMED: usize = 8;
+
+/// Ranks by label: `rank 3`, `ranks 0, 1 and 2`, `ranks 0, 1 and 62 others`.
+fn ranks_text(job: &Job, ranks: &[usize]) -> String {
+    let named = if ranks.len() > NAMED { NAMED } else { ranks.len().saturating_sub(1).max(1) };
+    let labels: Vec<String> = ranks.iter().take(named).map(|rank| label(job, *rank)).collect();
+    let labels = labels.join(", ");
+    match ranks.get(named..).unwrap_or_default() {
+        [] => format!("rank {labels}"),
+        [last] => format!("ranks {labels} and {}", label(job, *last)),
+        more => format!("ranks {labels} and {} others", format::count(more.len() as u64)),
+    }
+}
+
+/// How many kernels each rank ran, those that differ from most first: `rank 1 ran 97, ranks 0, 2 and 3 ran 96 each`.
+fn counts_text(job: &Job, counts: &[(usize, usize)]) -> String {
+    let mut by_count: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    counts.iter().for_each(|(rank, count)| by_count.entry(*count).or_default().push(*rank));
+    let mut by_count: Vec<(usize, Vec<usize>)> = by_count.into_iter().collect();
+    by_count.sort_by_key(|(_, ranks)| (ranks.len(), ranks.first().copied()));
+    let hidden = by_count.len().saturating_sub(NAMED);
+    let text = |(count, ranks): &(usize, Vec<usize>)| {
+        let each = if ranks.len() > 1 { " each" } else { "" };
+        format!("{} ran {}{each}", ranks_text(job, ranks), format::count(*count as u64))
+    };
+    let mut texts: Vec<String> = by_count.iter().take(NAMED).map(text).collect();
+    if hidden > 0 {
+        texts.push(format!("others ran {} further numbers of them", format::count(hidden as u64)));
+    }
+    texts.join(", ")
+}
+
 /// Why kernels of several ranks were not paired.
 pub fn refusal_text(job: &Job, refusal: &Refusal) -> String {
-    let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
-    let counts: Vec<String> = refusal
-        .counts
-        .iter()
-        .take(8)
-        .map(|(rank, count)| format!("rank {}: {}", format::one_line(label(*rank), 40), format::count(*count as u64)))
-        .collect();
-    let more = if refusal.counts.len() > 8 { ", ..." } else { "" };
+    let counts = counts_text(job, &refusal.counts);
+    let ranks: Vec<usize> = refusal.counts.iter().map(|(rank, _)| *rank).collect();
     let why = match refusal.reason {
-        RefusalReason::Counts => "the ranks ran different numbers of them".to_owned(),
-        RefusalReason::Kinds(at) => format!("number {} is of different kinds", format::count(at as u64 + 1)),
-        RefusalReason::Apart => {
-            "they leave their collectives at other times than the other ranks, so they belong to another communicator \
-             (NCCL's NVTX ranges with their values name it: export with --include-blobs=true)"
-                .to_owned()
+        RefusalReason::Counts => format!("the ranks ran different numbers of them: {counts}"),
+        RefusalReason::Kinds(at) => {
+            format!("number {} is of different kinds ({counts})", format::count(at as u64 + 1))
         }
-        RefusalReason::Peers => {
-            "the ranks' own numbers in the communicator were not recorded (capture its creation, or open all its ranks)"
-                .to_owned()
-        }
+        RefusalReason::Apart => format!(
+            "{} in other collectives than the other ranks, by the times at which they end, and so of another communicator \
+             ({counts}; NCCL's NVTX ranges with their values name it: export with --include-blobs=true)",
+            if ranks.len() == 1 { format!("{} took part", ranks_text(job, &ranks)) } else { format!("{} each took part", ranks_text(job, &ranks)) },
+        ),
+        RefusalReason::Peers => format!(
+            "the ranks' own numbers in the communicator were not recorded: capture its creation, or open all its ranks \
+             ({counts})"
+        ),
     };
-    format!("{} not paired, since {why} ({}{more}).", key_text(refusal.key), counts.join(", "))
+    // Which two of them would belong together is what is not known.
+    let key = match refusal.reason {
+        RefusalReason::Peers => key_text(job, refusal.key, &[]),
+        _ => key_text(job, refusal.key, &ranks),
+    };
+    format!("Not paired: {key}, since {why}.")
 }
 
 /// What a rank did longer, in a few words.
@@ -263,7 +314,6 @@ pub fn straggler_text(job: &Job) -> String {
 }
 
 fn late_text(job: &Job, found: &Straggler) -> String {
-    let label = job.ranks.get(found.rank).map_or("?", |rank| rank.label.as_str());
     let cause = found.cause().map_or_else(
         || "the capture does not show what it did longer".to_owned(),
         |extra| cause_text(job, extra, found),
@@ -271,7 +321,7 @@ fn late_text(job: &Job, found: &Straggler) -> String {
     format!(
         "Rank {} is the straggler: it starts last in {} of the matched collectives ({} of {} in which not all start \
          together), and each other rank waits {}{} for it ({}). Why: {cause}.",
-        format::one_line(label, 60),
+        label(job, found.rank),
         format::percent(Some(found.share_of_collectives)),
         format::count(found.late.last),
         format::count(found.late.decided),
@@ -288,8 +338,9 @@ fn each(job: &Job) -> &'static str {
 
 fn cause_text(job: &Job, extra: &Extra, found: &Straggler) -> String {
     let took = format!(
-        "{} take {}{}, {} on the others",
+        "{} {} {}{}, {} on the others",
         extra_text(extra.kind),
+        if matches!(extra.kind, ExtraKind::Data | ExtraKind::Host(_)) { "takes" } else { "take" },
         format::duration(extra.own_ns),
         if job.stragglers.by_step { " a step" } else { "" },
         format::duration(extra.others_ns),
@@ -306,13 +357,10 @@ pub fn wandering_text(job: &Job) -> Option<String> {
     if pauses.is_empty() {
         return None;
     }
-    let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
     let each: Vec<String> = pauses
         .iter()
         .take(6)
-        .map(|p| {
-            format!("rank {} in step {} ({})", format::one_line(label(p.rank), 40), p.step, format::duration(p.ns))
-        })
+        .map(|p| format!("rank {} in step {} ({})", label(job, p.rank), p.step, format::duration(p.ns)))
         .collect();
     let more = if pauses.len() > each.len() { " and others" } else { "" };
     Some(format!(
