@@ -247,7 +247,9 @@ fn a_wall_clock_in_force_is_told_to_be_wrong() {
     succeeds(home.path(), &["demo", "--scenario", "wall-clock-wrong", "--steps", "3", "-o", "job"]);
     let text = succeeds(home.path(), &["compare", "job", "--clock", "wall"]);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all"));
+    assert!(
+        said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all")
+    );
     let overruled = succeeds(home.path(), &["compare", "job"]);
     assert!(overruled.contains("so it was overruled"), "{overruled}");
 }
@@ -294,7 +296,7 @@ fn ranks_of_files_of_one_name_are_told_apart_by_their_folders_everywhere() {
     assert_eq!(labels(&found), ["0 (job/rank0)", "0 (after/rank0)"]);
     assert_eq!(labels(&json(home, &["report", files[0], files[1], "--json"])), labels(&found));
     let text = succeeds(home, &["compare", files[0], files[1]]);
-    assert!(text.contains("From 0 (job/rank0) to 0 (after/rank0)"), "{text}");
+    assert!(text.contains("From rank 0 (job/rank0) to rank 0 (after/rank0)"), "{text}");
     let page = succeeds(home, &["compare", files[0], files[1], "--html"]);
     assert!(page.contains("<title>Comparison of job/rank0 and after/rank0</title>"), "{page}");
     assert!(page.contains("<h1>Comparison of job/rank0 and after/rank0</h1>"), "{page}");

@@ -71,9 +71,13 @@ fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
     let moved = wall.clock.map(1).offset_ns - job.clock.map(1).to_job(0);
     assert!((moved - 11_560_000_000).abs() < 100_000, "{moved}");
     // It was asked for, so it is in force, and how wrong it is is told all the same.
-    let [Notice::WallInForce { export: 1, ahead_ns }] = wall.clock.notices[..] else { panic!("{:?}", wall.clock.notices) };
+    let [Notice::WallInForce { export: 1, ahead_ns }] = wall.clock.notices[..] else {
+        panic!("{:?}", wall.clock.notices)
+    };
     assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
     assert!(words::notices(&wall)[0].contains("11.56 s ahead by the matched collectives, and it is in force"));
+    assert!(words::straggler_text(&wall).ends_with("so who started last is not known."));
+    assert!(!words::straggler_text(&job).contains("is not known"));
 }
 
 #[test]
@@ -173,7 +177,7 @@ fn equal_ranks_have_no_straggler() {
 #[test]
 fn a_rank_with_one_collective_more_refuses_that_group() {
     let payloads = named("extra-collective");
-    let (job, _) = compared(&JobConfig { nccl_payloads: false, ..payloads });
+    let (job, _) = compared(&JobConfig { nccl_payloads: false, ..payloads.clone() });
     let refused: Vec<_> = job.refused.iter().map(|r| (r.key, r.reason)).collect();
     let [(GroupKey::Role { kind: Collective::AllReduce, .. }, RefusalReason::Counts)] = refused[..] else {
         panic!("{refused:?}")
@@ -183,8 +187,14 @@ fn a_rank_with_one_collective_more_refuses_that_group() {
     let (more, usual) = (counts[1].1, counts[0].1);
     let said = words::refusal_text(&job, &job.refused[0]);
     let expected = format!("different numbers of them: rank 1 ran {more}, ranks 0, 2 and 3 ran {usual} each.");
-    assert!(said.starts_with("Not paired: AllReduce on communication stream 1, since") && said.ends_with(&expected), "{said}");
+    assert!(
+        said.starts_with("Not paired: AllReduce on communication stream 1, since") && said.ends_with(&expected),
+        "{said}"
+    );
     assert!(job.groups.is_empty() && job.waits.matched == 0);
+    // Where NCCL names communicators the others are paired all the same, and the rank with the odd one is named.
+    let (paired, _) = compared(&payloads);
+    assert!(words::matched_text(&paired).ends_with(" matched, 1 communication kernel not (rank 1)."));
     // Without a collective to go by, step starts take its place, and the clock says so.
     assert!(job.clock.sources[1..].iter().all(|source| source.basis == Basis::StepStart));
     assert_eq!(job.clock.notices.len(), 3);
@@ -224,6 +234,7 @@ fn the_real_pair_of_one_file_is_matched() {
     let summary = ExportSummary::of(&trace, &analyze(&trace, &Params::default()));
     let job = Job::of(vec![Arc::new(summary)], &JobOptions::default());
     assert_eq!((job.groups.len(), job.refused.len(), job.waits.unmatched), (1, 0, 0));
+    assert_eq!(words::group_text(&job, 0), "SendRecv on communication stream 1");
     assert!(job.clock.notices.is_empty() && job.clock.uncertainty_ns(0, 0) == Some(0));
     let waits: Vec<i64> = job.waits.ranks.iter().map(|rank| rank.split.wait_ns).collect();
     // Checked against the starts and ends in the file: 33 exchanges, device 1 comes later more often.
@@ -425,7 +436,8 @@ fn kernels_and_ranges_of_a_summary_tell_how_much_they_vary_from_step_to_step() {
 
 #[test]
 fn a_late_rank_takes_longer_in_grammatical_words() {
-    for (name, words_of) in [("straggler-data", "waiting for data takes "), ("straggler-compute", "GEMM kernels take ")] {
+    for (name, words_of) in [("straggler-data", "waiting for data takes "), ("straggler-compute", "GEMM kernels take ")]
+    {
         let (_, job, _) = straggler(name);
         let said = words::straggler_text(&job);
         assert!(said.contains(words_of), "{said}");

@@ -249,10 +249,7 @@ fn kernels(runs: &[Run<'_>; 2]) -> Vec<KernelDelta> {
             blocks,
             counts: both.map(|kernel| kernel.map_or(0, |k| k.count)),
             totals_ns,
-            per_step: delta(
-                runs,
-                [(totals_ns[0] / steps[0], own_ns[0]), (totals_ns[1] / steps[1], own_ns[1])],
-            ),
+            per_step: delta(runs, [(totals_ns[0] / steps[0], own_ns[0]), (totals_ns[1] / steps[1], own_ns[1])]),
             medians_ns: both.map(|kernel| kernel.map_or(0, |k| k.median_ns)),
         }
     };

@@ -94,9 +94,11 @@ pub fn waits_text(beside: &Beside) -> String {
             format::duration(waits.wait_ns),
             format::duration(waits.transfer_ns),
         ),
-        None if beside.ranks > 1 => "Waiting for late ranks is part of these times; how much of them is not known, since no \
+        None if beside.ranks > 1 => {
+            "Waiting for late ranks is part of these times; how much of them is not known, since no \
                                      collective could be matched with another open rank."
-            .to_owned(),
+                .to_owned()
+        }
         None => "Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank."
             .to_owned(),
     }

@@ -193,7 +193,8 @@ impl TableForm {
     pub fn of_path(path: &Path) -> Result<Self, SaveError> {
         let ending = ending(path)?;
         let fits = |form: &Self| form.ending().eq_ignore_ascii_case(ending);
-        let none = || SaveError::Ending { path: path.to_owned(), endings: one_of(Self::ALL.into_iter().map(Self::ending)) };
+        let none =
+            || SaveError::Ending { path: path.to_owned(), endings: one_of(Self::ALL.into_iter().map(Self::ending)) };
         Self::ALL.into_iter().find(fits).ok_or_else(none)
     }
 

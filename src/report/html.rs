@@ -122,11 +122,12 @@ mod tests {
     #[test]
     fn pictures_are_in_the_page_for_both_themes() {
         let picture = Picture { caption: "Step <3>".to_owned(), light_png: vec![1, 2, 3], dark_png: vec![4] };
-        let page = page(&[Block::Pictures], &[picture]);
+        let page = page("A & B", &[Block::Pictures], &[picture]);
         assert!(
             page.contains("src=\"data:image/png;base64,AQID\"")
                 && page.contains("srcset=\"data:image/png;base64,BA==\"")
         );
         assert!(page.contains("alt=\"Step &lt;3&gt;\""));
+        assert!(page.contains("<title>A &amp; B</title>") && page.contains("<h1>A &amp; B</h1>"));
     }
 }

@@ -81,9 +81,11 @@ pub fn comparable_text(diff: &Diff) -> String {
         ),
     };
     let common = format!("{} of the kernel time in common", format::percent(Some(of.kernels_in_common)));
-    let mut text = format!("Compared: {steps}, {common}.");
+    let mut text = format!("Compared: {steps}; {common}.");
     if of.scope() == DiffScope::StepAndSpan {
-        text.push_str(" These times say nothing about each other: mark the steps of both, or name them by --step-regex.");
+        text.push_str(
+            " These times say nothing about each other: mark the steps of both, or name them by --step-regex.",
+        );
     }
     if of.kernels_in_common < COMPARABLE {
         text.push_str(

@@ -12,11 +12,11 @@ mod pipeline_json;
 mod words;
 
 pub use change::{
-    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
-    shape_text, sums_of_text, verdict_change_text,
+    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text,
+    scope_text, shape_text, sums_of_text, verdict_change_text,
 };
-pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use collectives_json::StragglerLine;
+pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use json::{Alignment, CompareReport};
 pub use kernel::{beside_text, clock_error, difference_lines, kernel_lines, shift_text, shifted_by};
 pub use pipeline::{
@@ -25,8 +25,8 @@ pub use pipeline::{
 };
 pub use words::{
     basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, job_missing_text, last_text,
-    members_text, missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice, straggler_text,
-    uncertainty_text, wandering_text,
+    matched_text, members_text, missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice,
+    straggler_text, uncertainty_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

@@ -2,14 +2,14 @@
 
 use super::super::document::{Block, Grid};
 use super::change::{
-    bound_by_text, change_text, comparable_text, delta_text, noise_rule_text, noise_text, scope_text, shape_text,
-    length_text, sums_of_text, verdict_change_text,
+    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
+    shape_text, sums_of_text, verdict_change_text,
 };
 use super::collectives_json::wait_share;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
-    basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, members_text, notices,
-    refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
+    basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, matched_text,
+    members_text, notices, refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -151,9 +151,8 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
     }
     blocks.push(Block::Heading(1, "Matched collectives".to_owned()));
     blocks.push(Block::Paragraph(format!(
-        "{} matched, {} communication kernels not. Wait: until the last rank had started; transfer: from then to the end.",
-        format::count(job.waits.matched),
-        format::count(job.waits.unmatched),
+        "{} Wait: until the last rank had started; transfer: from then to the end.",
+        matched_text(job)
     )));
     let row = |rank: usize| {
         let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
@@ -267,8 +266,8 @@ fn row_of(text: String, delta: &Delta) -> Vec<String> {
 }
 
 fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
-    let (a, b) = (label(job, 0), label(job, 1));
-    blocks.push(Block::Heading(1, format!("From {a} to {b}")));
+    let [a, b] = [0, 1].map(|rank| format!("Rank {}", label(job, rank)));
+    blocks.push(Block::Heading(1, format!("From rank {} to rank {}", label(job, 0), label(job, 1))));
     blocks.push(Block::Paragraph(comparable_text(diff)));
     blocks.push(Block::Paragraph(noise_rule_text(diff)));
     let sums_of = sums_of_text(diff);

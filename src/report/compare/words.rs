@@ -1,5 +1,6 @@
 //! What several ranks say together, in sentences: the same on screen, in text and in documents.
 
+use crate::analysis::Collective;
 use crate::format;
 use crate::job::{
     Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
@@ -107,8 +108,14 @@ fn notice_text(job: &Job, notice: Notice) -> String {
 /// A group of collectives in words: `AllReduce, communicator 3f`.
 pub fn group_text(job: &Job, group: usize) -> String {
     let kinds = job.waits.groups.get(group).map_or(&[][..], |g| &g.kinds);
-    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.text()).collect();
     let key = job.groups.get(group).map(|group| group.key);
+    // Kernels that no communicator is known of are paired by their kind, which is said once.
+    let of_kind = |kind: &&Collective| !matches!(key, Some(GroupKey::Role { kind: of, .. }) if of == **kind);
+    let other: Vec<&str> = kinds.iter().filter(of_kind).map(|kind| kind.text()).collect();
+    if let (Some(key @ GroupKey::Role { .. }), true) = (key, other.is_empty()) {
+        return key_text(job, key, &[]);
+    }
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.text()).collect();
     let kinds = if kinds.is_empty() { "collectives".to_owned() } else { kinds.join(", ") };
     let members = job.groups.get(group).map_or_else(Vec::new, |group| group.members.iter().map(|m| m.rank).collect());
     match key {
@@ -230,7 +237,11 @@ pub fn refusal_text(job: &Job, refusal: &Refusal) -> String {
         RefusalReason::Apart => format!(
             "{} in other collectives than the other ranks, by the times at which they end, and so of another communicator \
              ({counts}; NCCL's NVTX ranges with their values name it: export with --include-blobs=true)",
-            if ranks.len() == 1 { format!("{} took part", ranks_text(job, &ranks)) } else { format!("{} each took part", ranks_text(job, &ranks)) },
+            if ranks.len() == 1 {
+                format!("{} took part", ranks_text(job, &ranks))
+            } else {
+                format!("{} each took part", ranks_text(job, &ranks))
+            },
         ),
         RefusalReason::Peers => format!(
             "the ranks' own numbers in the communicator were not recorded: capture its creation, or open all its ranks \
@@ -293,6 +304,24 @@ pub fn straggler_advice(job: &Job) -> Option<String> {
     Some(format!("Next: {}", extra_advice(extra.kind)))
 }
 
+/// How many collectives were matched, and how many communication kernels were not, with the ranks that ran those when
+/// not all did.
+pub fn matched_text(job: &Job) -> String {
+    let kernels = |rank: usize| job.summary(rank).map_or(0, |s| s.comm.iter().map(|group| group.len() as u64).sum());
+    let matched = |rank: usize| job.waits.ranks.get(rank).map_or(0, |waits| waits.collectives);
+    let odd: Vec<usize> = (0..job.ranks.len()).filter(|rank| kernels(*rank) > matched(*rank)).collect();
+    let on = match odd.len() {
+        0 => String::new(),
+        some if some == job.ranks.len() => String::new(),
+        _ => format!(" ({})", ranks_text(job, &odd)),
+    };
+    format!(
+        "{} matched, {} not{on}.",
+        format::count(job.waits.matched),
+        format::counted(job.waits.unmatched, "communication kernel", "communication kernels"),
+    )
+}
+
 /// Who is late, how often, why, and what it costs the others; also says that nobody is.
 pub fn straggler_text(job: &Job) -> String {
     if job.ranks.len() < 2 {
@@ -307,10 +336,12 @@ pub fn straggler_text(job: &Job) -> String {
             .to_owned(),
         Some(found) => late_text(job, found),
     };
-    match most_missing(job).and_then(|group| missing_text(job, group)) {
-        Some(missing) => format!("{found} {missing}"),
-        None => found,
-    }
+    let is_wrong = |notice: &Notice| matches!(notice, Notice::WallInForce { .. });
+    let wrong = job.clock.notices.iter().any(is_wrong).then(|| {
+        "But the clock in force contradicts the matched collectives, so who started last is not known.".to_owned()
+    });
+    let missing = most_missing(job).and_then(|group| missing_text(job, group));
+    [Some(found), wrong, missing].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn late_text(job: &Job, found: &Straggler) -> String {

@@ -11,7 +11,11 @@ use egui::{ComboBox, Label, RichText, Ui};
 
 const FILES: [Column; 6] = [
     column("Offset", 70.0, "Added to the file's time to get the reference's, the shift by hand included."),
-    column("Uncertainty", 74.0, "How far off that may be: the median distance of the matched ends from each other; not known after a shift by hand."),
+    column(
+        "Uncertainty",
+        74.0,
+        "How far off that may be: the median distance of the matched ends from each other; not known after a shift by hand.",
+    ),
     column("By", 74.0, "What the file was put on the clock by."),
     column("Matched", 58.0, "Matched collectives or steps that it rests on."),
     column("Shift", 58.0, "What it was moved by hand."),
