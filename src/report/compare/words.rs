@@ -307,9 +307,9 @@ pub fn straggler_advice(job: &Job) -> Option<String> {
 /// How many collectives were matched, and how many communication kernels were not, with the ranks that ran those when
 /// not all did.
 pub fn matched_text(job: &Job) -> String {
-    let kernels = |rank: usize| job.summary(rank).map_or(0, |s| s.comm.iter().map(|group| group.len() as u64).sum());
-    let matched = |rank: usize| job.waits.ranks.get(rank).map_or(0, |waits| waits.collectives);
-    let odd: Vec<usize> = (0..job.ranks.len()).filter(|rank| kernels(*rank) > matched(*rank)).collect();
+    let odd: Vec<usize> = (0..job.ranks.len())
+        .filter(|rank| job.waits.ranks.get(*rank).is_some_and(|waits| waits.unmatched > 0))
+        .collect();
     let on = match odd.len() {
         0 => String::new(),
         some if some == job.ranks.len() => String::new(),
