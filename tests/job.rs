@@ -198,6 +198,13 @@ fn a_rank_with_one_collective_more_refuses_that_group() {
     // Without a collective to go by, step starts take its place, and the clock says so.
     assert!(job.clock.sources[1..].iter().all(|source| source.basis == Basis::StepStart));
     assert_eq!(job.clock.notices.len(), 3);
+    let said = words::notices(&job);
+    assert!(
+        said.len() == 1 && said[0].starts_with("No collective of rank1, rank2 and rank3 could be matched"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("so they stand by step start"), "{said:?}");
+    assert_eq!(stepscope::job::wait_share(&job, 0), None, "what could not be matched is not 0");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The comparison as JSON: stable keys; ranks by label, and for two ranks as `a` and `b`, too.
 
+use super::clock::notices;
 use super::collectives_json::{Collectives, StragglerLine};
 use super::diff_json::{DiffLines, KernelLine, kernels};
 use super::pipeline_json::{PipelineLines, place};
-use super::words::{notices, wandering_text};
+use super::words::wandering_text;
 use crate::analysis::Partition;
 use crate::job::{Basis, Clock, ClockMode, Diff, Job};
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! Several ranks, or two runs, beside each other: as text, JSON and documents.
 
 mod change;
+mod clock;
 mod collectives_json;
 mod diff_json;
 mod heat;
@@ -15,6 +16,7 @@ pub use change::{
     NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text,
     scope_text, shape_text, sums_of_text, verdict_change_text,
 };
+pub use clock::{basis_text, clock_text, drift_text, mode_help, mode_text, notices, uncertainty_text};
 pub use collectives_json::StragglerLine;
 pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use json::{Alignment, CompareReport};
@@ -24,9 +26,8 @@ pub use pipeline::{
     place_sources_text, place_text, stage_notices, stage_rows,
 };
 pub use words::{
-    basis_text, clock_text, drift_text, extra_advice, extra_text, group_text, job_missing_text, last_text,
-    matched_text, members_text, missing_text, mode_help, mode_text, notices, refusal_text, straggler_advice,
-    straggler_text, uncertainty_text, wandering_text,
+    extra_advice, extra_text, group_text, job_missing_text, last_text, matched_text, members_text, missing_text,
+    refusal_text, straggler_advice, straggler_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

@@ -5,11 +5,12 @@ use super::change::{
     bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
     shape_text, sums_of_text, verdict_change_text,
 };
+use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
 use super::collectives_json::wait_share;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
-    basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, matched_text,
-    members_text, notices, refusal_text, straggler_advice, straggler_text, uncertainty_text, wandering_text,
+    extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, straggler_advice,
+    straggler_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;

@@ -2,106 +2,27 @@
 
 use crate::analysis::Collective;
 use crate::format;
-use crate::job::{
-    Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
-};
+use crate::job::{Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, Straggler};
 use std::collections::BTreeMap;
 
-/// What a clock is called in menus.
-pub const fn mode_text(mode: ClockMode) -> &'static str {
-    match mode {
-        ClockMode::Auto => "automatic",
-        ClockMode::Wall => "wall clock",
-        ClockMode::Collectives => "collectives",
-        ClockMode::StepStart => "step start",
-        ClockMode::Manual => "by hand",
-    }
+/// Files and ranks of a sentence that are named one by one.
+pub(super) const NAMED: usize = 8;
+
+/// Files by name; `None` of none.
+pub(super) fn files_text(job: &Job, files: &[usize]) -> Option<String> {
+    let names: Vec<String> = files.iter().map(|file| format::one_line(job.name(*file), 60)).collect();
+    (!names.is_empty()).then(|| listed(&names))
 }
 
-/// What a clock does, for tooltips and help.
-pub const fn mode_help(mode: ClockMode) -> &'static str {
-    match mode {
-        ClockMode::Auto => "Collectives where ranks share them, else step starts, else wall clocks.",
-        ClockMode::Wall => "The wall clocks of the session starts, however wrong they are.",
-        ClockMode::Collectives => {
-            "All ranks of a collective leave it nearly together: the median difference of their ends."
-        }
-        ClockMode::StepStart => "Steps of one number start together: the median difference of their windows' starts.",
-        ClockMode::Manual => "Each file from its own first event, moved by hand.",
-    }
-}
-
-/// What a file was put on the clock by.
-pub const fn basis_text(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Reference => "reference",
-        Basis::Wall => "wall clock",
-        Basis::Collectives => "collectives",
-        Basis::StepStart => "step start",
-        Basis::FirstEvent => "first event",
-    }
-}
-
-/// The clock in force and its uncertainty, short: `collectives ±0.8 us`.
-pub fn clock_text(job: &Job) -> String {
-    let bases = job.clock.bases();
-    if bases.is_empty() {
-        return "one file, one clock".to_owned();
-    }
-    let mut text = bases.into_iter().map(basis_text).collect::<Vec<_>>().join(" and ");
-    if job.clock.is_shifted() {
-        text.push_str(", shifted by hand");
-    }
-    match job.clock.worst_uncertainty_ns() {
-        Some(ns) => format!("{text} \u{b1}{}", format::duration(ns)),
-        None => format!("{text}, uncertainty not known"),
-    }
-}
-
-/// How much slower or faster a file's clock runs; "-" when no drift was found.
-pub fn drift_text(source: &SourceClock) -> String {
-    match source.map.drift_ppm {
-        0.0 => format::UNKNOWN.to_owned(),
-        ppm => format!("{} ppm", format::decimal(ppm, 2)),
-    }
-}
-
-/// How far off a clock may be; "-" when that is not known.
-pub fn uncertainty_text(ns: Option<i64>) -> String {
-    ns.map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("\u{b1}{}", format::duration(ns)))
-}
-
-/// Everything to know of the clock, one sentence each.
-pub fn notices(job: &Job) -> Vec<String> {
-    job.clock.notices.iter().map(|notice| notice_text(job, *notice)).collect()
-}
-
-fn notice_text(job: &Job, notice: Notice) -> String {
-    let name = |export: usize| format::one_line(job.name(export), 60);
-    match notice {
-        Notice::WrongWall { export, ahead_ns } => format!(
-            "The wall clock of {} is {} {} by the matched collectives, so it was overruled.",
-            name(export),
-            format::duration(ahead_ns.saturating_abs()),
-            if ahead_ns > 0 { "ahead" } else { "behind" },
-        ),
-        Notice::WallInForce { export, ahead_ns } => format!(
-            "The wall clock of {} is {} {} by the matched collectives, and it is in force all the same: waits are wrong by \
-             as much. The clock by collectives would mend that.",
-            name(export),
-            format::duration(ahead_ns.saturating_abs()),
-            if ahead_ns > 0 { "ahead" } else { "behind" },
-        ),
-        Notice::NoCommonCollective { export, instead } => format!(
-            "{} shares no collective with the other files that can be matched, so it stands by {}: waits for it and \
-             clock offsets cannot be told.",
-            name(export),
-            basis_text(instead),
-        ),
-        Notice::NoWall { export } => format!("The wall clock of {} was not recorded.", name(export)),
-        Notice::NoCommonStep { export } => {
-            format!("{} has no step that the reference has, too: mark steps with numbered NVTX ranges.", name(export))
-        }
+/// Names in a sentence, the first ones of many: `a`, `a, b and c`, `a, b and 62 others`.
+fn listed(names: &[String]) -> String {
+    let named = if names.len() > NAMED { NAMED } else { names.len().saturating_sub(1).max(1) };
+    let (first, others) = names.split_at_checked(named).unwrap_or((names, &[]));
+    let first = first.join(", ");
+    match others {
+        [] => first,
+        [last] => format!("{first} and {last}"),
+        more => format!("{first} and {} others", format::count(more.len() as u64)),
     }
 }
 
@@ -192,19 +113,10 @@ fn label(job: &Job, rank: usize) -> String {
     job.ranks.get(rank).map_or_else(|| "?".to_owned(), |rank| format::one_line(&rank.label, 40))
 }
 
-/// Ranks that are named one by one.
-const NAMED: usize = 8;
-
 /// Ranks by label: `rank 3`, `ranks 0, 1 and 2`, `ranks 0, 1 and 62 others`.
 fn ranks_text(job: &Job, ranks: &[usize]) -> String {
-    let named = if ranks.len() > NAMED { NAMED } else { ranks.len().saturating_sub(1).max(1) };
-    let labels: Vec<String> = ranks.iter().take(named).map(|rank| label(job, *rank)).collect();
-    let labels = labels.join(", ");
-    match ranks.get(named..).unwrap_or_default() {
-        [] => format!("rank {labels}"),
-        [last] => format!("ranks {labels} and {}", label(job, *last)),
-        more => format!("ranks {labels} and {} others", format::count(more.len() as u64)),
-    }
+    let labels: Vec<String> = ranks.iter().map(|rank| label(job, *rank)).collect();
+    format!("{} {}", if labels.len() == 1 { "rank" } else { "ranks" }, listed(&labels))
 }
 
 /// How many kernels each rank ran, those that differ from most first: `rank 1 ran 97, ranks 0, 2 and 3 ran 96 each`.
