@@ -120,7 +120,10 @@ fn summaries_are_small_and_say_what_the_exports_say() {
         let (export, summary) = (bytes(format!("job/{name}.sqlite")), bytes(format!("sums/{name}.summary")));
         assert!(summary < 64 << 10 && summary * 10 < export, "{summary} of {export} bytes");
     }
-    let mut of_exports = json(job.path(), &["compare", EXPORTS[0], EXPORTS[1], "--json"]);
+    // A summary in another folder names its export by its whole path.
+    let folder = std::fs::canonicalize(job.path()).unwrap();
+    let [first, second] = EXPORTS.map(|export| folder.join(export).display().to_string());
+    let mut of_exports = json(job.path(), &["compare", &first, &second, "--json"]);
     let mut of_sums = json(job.path(), &["compare", "sums", "--json"]);
     assert_eq!(of_exports, of_sums);
     // One of each works as well.
@@ -148,6 +151,13 @@ fn what_cannot_be_compared_is_told_with_code_two() {
     std::fs::create_dir(home.join("none")).unwrap();
     fails(home, &["compare", "none"], &["none", "no .sqlite and no .summary"]);
     fails(home, &["compare", "job", "--shift", "7:1ms"], &["--shift", "no such file"]);
+    let twice = ["compare", "job", "--shift", "1:1ms", "--shift", "0:2ms", "--shift", "1:3ms"];
+    fails(home, &twice, &["--shift 1:3ms", "file 1 is shifted twice"]);
+    for name in ["ranks.docx", "ranks.yaml"] {
+        let said = run(home, &["compare", "job", "-o", name]);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains("use .txt, .json, .md or .html"), "no form that a comparison lacks: {}", said.err);
+    }
 }
 
 #[test]
@@ -194,4 +204,151 @@ fn a_rank_that_waits_is_sent_to_the_late_rank_and_not_to_the_network() {
     // Alone, a rank cannot tell waiting from moving data.
     let alone = json(home.path(), &["report", "--json", "job/rank0.sqlite"]);
     assert!(!next(&alone, 0).starts_with("Most of this is waiting"));
+}
+
+#[test]
+fn a_shift_by_hand_is_told_and_leaves_the_clock_uncertain() {
+    let job = small_job();
+    let plain = json(job.path(), &["compare", "job", "--json"]);
+    let shifted = json(job.path(), &["compare", "job", "--json", "--shift", "1:+2.5ms"]);
+    let rank = |report: &Value, key: &str| report["alignment"]["ranks"][1][key].clone();
+    assert_eq!((rank(&plain, "shift_ns"), rank(&shifted, "shift_ns")), (0.into(), 2_500_000.into()));
+    let offset_ns = |report: &Value| rank(report, "offset_ns").as_i64().unwrap();
+    assert_eq!(offset_ns(&shifted) - offset_ns(&plain), 2_500_000);
+    assert!(rank(&plain, "uncertainty_ns").is_i64() && rank(&shifted, "uncertainty_ns").is_null());
+    assert_eq!(shifted["alignment"]["ranks"][0]["uncertainty_ns"], 0, "the other file was not moved");
+    let text = succeeds(job.path(), &["compare", "job", "--shift", "1:+2.5ms"]);
+    assert!(text.contains("In force: collectives, shifted by hand, uncertainty not known."), "{text}");
+    assert!(text.contains("Shift by hand") && text.contains("2.500 ms"), "{text}");
+    assert!(!succeeds(job.path(), &["compare", "job"]).contains("hift"), "without one nothing is said");
+}
+
+#[test]
+fn the_clock_in_force_is_told_beside_the_one_that_was_asked_for() {
+    let job = small_job();
+    let mode = |arguments: &[&str]| {
+        let found = json(job.path(), &[&["compare", "--json"], arguments].concat());
+        let of = |key: &str| found["alignment"][key].as_str().unwrap().to_owned();
+        (of("mode"), of("asked"))
+    };
+    let told = |mode: &str, asked: &str| (mode.to_owned(), asked.to_owned());
+    assert_eq!(mode(&["job"]), told("collectives", "auto"));
+    assert_eq!(mode(&["job", "--clock", "manual"]), told("manual", "manual"));
+    assert_eq!(mode(&["job", "--clock", "wall"]), told("wall", "wall"));
+    succeeds(job.path(), &["demo", "--ranks", "1", "--steps", "4", "--set", "first_step=100", "-o", "alone"]);
+    assert_eq!(mode(&["job", "alone"]), told("mixed", "auto"));
+    succeeds(job.path(), &["demo", "--ranks", "2", "--steps", "2", "--set", "one_file=true", "-o", "one"]);
+    assert_eq!(mode(&["one"]), told("one_file", "auto"));
+}
+
+#[test]
+fn a_wall_clock_in_force_is_told_to_be_wrong() {
+    let home = tempfile::tempdir().unwrap();
+    succeeds(home.path(), &["demo", "--scenario", "wall-clock-wrong", "--steps", "3", "-o", "job"]);
+    let text = succeeds(home.path(), &["compare", "job", "--clock", "wall"]);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all")
+    );
+    let overruled = succeeds(home.path(), &["compare", "job"]);
+    assert!(overruled.contains("so it was overruled"), "{overruled}");
+}
+
+#[test]
+fn a_summary_of_an_export_that_is_named_too_is_left_out_and_told() {
+    let job = small_job();
+    let home = job.path();
+    succeeds(home, &["summarize", "job", "-o", "job"]);
+    let both = [EXPORTS[0], "job/rank0.summary"];
+    fails(home, &["compare", both[0], both[1]], &["only one rank", "job/rank0.summary was left out"]);
+    let said = run(home, &["compare", both[1], both[0], EXPORTS[1], "--json", "--shift", "2:7us"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let note = "job/rank0.summary was left out, since it is the summary of job/rank0.sqlite, which is named, too";
+    assert!(said.err.contains(note), "{}", said.err);
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(found["exports"].as_array().unwrap().len(), 2);
+    assert_eq!(found["alignment"]["ranks"][1]["shift_ns"], 7_000, "the shift stays with its file");
+}
+
+#[test]
+fn a_folder_of_exports_and_summaries_may_move_and_a_summary_elsewhere_finds_its_export() {
+    let job = small_job();
+    let home = job.path();
+    succeeds(home, &["summarize", "job", "-o", "job"]);
+    std::fs::rename(home.join("job"), home.join("moved")).unwrap();
+    let found = json(home, &["compare", "moved/rank0.summary", "moved/rank1.summary", "--json"]);
+    assert_eq!(found["exports"][0], "moved/rank0.sqlite");
+    std::fs::create_dir(home.join("sums")).unwrap();
+    succeeds(&home.join("moved"), &["summarize", "rank0.sqlite", "-o", "../sums"]);
+    let found = json(home, &["compare", "sums/rank0.summary", "moved/rank1.sqlite", "--json"]);
+    let export = Path::new(found["exports"][0].as_str().unwrap());
+    assert!(export.is_absolute() && export.is_file(), "{}", export.display());
+}
+
+#[test]
+fn ranks_of_files_of_one_name_are_told_apart_by_their_folders_everywhere() {
+    let job = small_job();
+    let home = job.path();
+    succeeds(home, &["demo", "--ranks", "2", "--steps", "4", "--set", "layers=2", "--set", "seed=7", "-o", "after"]);
+    let files = [EXPORTS[0], "after/rank0.sqlite"];
+    let found = json(home, &["compare", files[0], files[1], "--json"]);
+    let labels = |report: &Value| [0, 1].map(|rank| report["ranks"][rank]["label"].as_str().unwrap().to_owned());
+    assert_eq!(labels(&found), ["0 (job/rank0)", "0 (after/rank0)"]);
+    assert_eq!(labels(&json(home, &["report", files[0], files[1], "--json"])), labels(&found));
+    let text = succeeds(home, &["compare", files[0], files[1]]);
+    assert!(text.contains("From rank 0 (job/rank0) to rank 0 (after/rank0)"), "{text}");
+    let page = succeeds(home, &["compare", files[0], files[1], "--html"]);
+    assert!(page.contains("<title>Comparison of job/rank0 and after/rank0</title>"), "{page}");
+    assert!(page.contains("<h1>Comparison of job/rank0 and after/rank0</h1>"), "{page}");
+}
+
+#[test]
+fn what_is_compared_and_what_is_noise_is_said_with_many_steps_few_and_none() {
+    let job = small_job();
+    let home = job.path();
+    let said = |folder: &str| succeeds(home, &["compare", folder]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let diff = |folder: &str| json(home, &["compare", folder, "--json"])["diff"].clone();
+    let text = said("job");
+    assert!(text.contains("Noise: a difference no larger than the row varies from step to step"), "{text}");
+    assert!(text.contains("Means of a typical step"), "{text}");
+    assert_eq!((&diff("job")["scope"], diff("job")["step"]["noise"].is_boolean()), (&"typical_steps".into(), true));
+    // Of two steps the first one is a warm-up.
+    for (folder, steps, set, compared, scope) in [
+        ("one", "2", "nvtx=true", "1 and 1 typical steps", "typical_steps"),
+        ("none", "4", "nvtx=false", "the whole spans, since neither has typical steps", "whole_spans"),
+    ] {
+        succeeds(home, &["demo", "--ranks", "2", "--steps", steps, "--set", "layers=2", "--set", set, "-o", folder]);
+        let text = said(folder);
+        assert!(text.contains("Noise cannot be told: fewer than 2 typical steps."), "{folder}: {text}");
+        assert!(text.contains(compared) && !text.contains(" noise "), "{folder}: {text}");
+        let diff = diff(folder);
+        assert_eq!((&diff["scope"], diff["step"]["noise"].is_null()), (&scope.into(), true));
+        assert!(diff["step"]["spread_ns"].is_null());
+    }
+    let text = said("none");
+    assert!(text.contains("Sums over the whole spans Time") && text.contains("Whole span "), "{text}");
+    assert!(!text.contains("Means of a typical step") && !text.contains(", per step,"), "{text}");
+}
+
+#[test]
+fn with_several_ranks_nobody_is_sent_to_record_several() {
+    let job = small_job();
+    let home = job.path();
+    let report = |files: &[&str]| {
+        let text = succeeds(home, &[&["report"], files].concat());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let alone = "how much of them it is cannot be told from one rank";
+    assert!(report(&EXPORTS[..1]).contains(alone));
+    let both = report(&EXPORTS);
+    assert!(!both.contains("one rank"), "{both}");
+    assert!(both.contains("in the collectives that were matched with other ranks, beside"), "{both}");
+    let found = json(home, &["report", EXPORTS[0], EXPORTS[1], "--json"]);
+    let compared = json(home, &["compare", EXPORTS[0], EXPORTS[1], "--json"]);
+    for rank in 0..2 {
+        let label = rank.to_string();
+        let comm = &found["ranks"][rank]["communication"];
+        assert_eq!(comm["wait_ns"], compared["collectives"]["wait_ns"][&label]);
+        assert_eq!(comm["transfer_ns"], compared["collectives"]["transfer_ns"][&label]);
+    }
 }

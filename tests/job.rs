@@ -70,6 +70,14 @@ fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
     let wall = job.on_clock(&JobOptions { clock: ClockMode::Wall, ..JobOptions::default() });
     let moved = wall.clock.map(1).offset_ns - job.clock.map(1).to_job(0);
     assert!((moved - 11_560_000_000).abs() < 100_000, "{moved}");
+    // It was asked for, so it is in force, and how wrong it is is told all the same.
+    let [Notice::WallInForce { export: 1, ahead_ns }] = wall.clock.notices[..] else {
+        panic!("{:?}", wall.clock.notices)
+    };
+    assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
+    assert!(words::notices(&wall)[0].contains("11.56 s ahead by the matched collectives, and it is in force"));
+    assert!(words::straggler_text(&wall).ends_with("so who started last is not known."));
+    assert!(!words::straggler_text(&job).contains("is not known"));
 }
 
 #[test]
@@ -169,17 +177,34 @@ fn equal_ranks_have_no_straggler() {
 #[test]
 fn a_rank_with_one_collective_more_refuses_that_group() {
     let payloads = named("extra-collective");
-    let (job, _) = compared(&JobConfig { nccl_payloads: false, ..payloads });
+    let (job, _) = compared(&JobConfig { nccl_payloads: false, ..payloads.clone() });
     let refused: Vec<_> = job.refused.iter().map(|r| (r.key, r.reason)).collect();
     let [(GroupKey::Role { kind: Collective::AllReduce, .. }, RefusalReason::Counts)] = refused[..] else {
         panic!("{refused:?}")
     };
     let counts = &job.refused[0].counts;
     assert_eq!(counts[1].1, counts[0].1 + 1, "{counts:?}");
+    let (more, usual) = (counts[1].1, counts[0].1);
+    let said = words::refusal_text(&job, &job.refused[0]);
+    let expected = format!("different numbers of them: rank 1 ran {more}, ranks 0, 2 and 3 ran {usual} each.");
+    assert!(
+        said.starts_with("Not paired: AllReduce on communication stream 1, since") && said.ends_with(&expected),
+        "{said}"
+    );
     assert!(job.groups.is_empty() && job.waits.matched == 0);
+    // Where NCCL names communicators the others are paired all the same, and the rank with the odd one is named.
+    let (paired, _) = compared(&payloads);
+    assert!(words::matched_text(&paired).ends_with(" matched, 1 communication kernel not (rank 1)."));
     // Without a collective to go by, step starts take its place, and the clock says so.
     assert!(job.clock.sources[1..].iter().all(|source| source.basis == Basis::StepStart));
     assert_eq!(job.clock.notices.len(), 3);
+    let said = words::notices(&job);
+    assert!(
+        said.len() == 1 && said[0].starts_with("No collective of rank1, rank2 and rank3 could be matched"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("so they stand by step start"), "{said:?}");
+    assert_eq!(stepscope::job::wait_share(&job, 0), None, "what could not be matched is not 0");
 }
 
 #[test]
@@ -216,6 +241,7 @@ fn the_real_pair_of_one_file_is_matched() {
     let summary = ExportSummary::of(&trace, &analyze(&trace, &Params::default()));
     let job = Job::of(vec![Arc::new(summary)], &JobOptions::default());
     assert_eq!((job.groups.len(), job.refused.len(), job.waits.unmatched), (1, 0, 0));
+    assert_eq!(words::group_text(&job, 0), "SendRecv on communication stream 1");
     assert!(job.clock.notices.is_empty() && job.clock.uncertainty_ns(0, 0) == Some(0));
     let waits: Vec<i64> = job.waits.ranks.iter().map(|rank| rank.split.wait_ns).collect();
     // Checked against the starts and ends in the file: 33 exchanges, device 1 comes later more often.
@@ -338,7 +364,10 @@ fn a_shift_by_hand_moves_one_file_and_is_taken_back_whole() {
     let shifted = job.on_clock(&options(vec![0, 5_000])).on_clock(&options(vec![300, 7_000]));
     let anew = Job::of(exports, &options(vec![300, 7_000]));
     assert_eq!((&shifted.clock, &shifted.waits), (&anew.clock, &anew.waits), "as if it had been so from the start");
+    assert_eq!((shifted.clock.uncertainty_ns(0, 1), shifted.clock.sources[0].uncertainty_ns()), (None, None));
+    assert!(words::clock_text(&shifted).ends_with(", shifted by hand, uncertainty not known"));
     let back = shifted.on_clock(&JobOptions::default());
+    assert!(back.clock.uncertainty_ns(0, 1).is_some());
     assert_eq!((&back.clock, &back.waits), (&job.clock, &job.waits));
 }
 
@@ -374,4 +403,50 @@ fn a_shift_by_hand_is_no_work_of_the_rank_that_seems_late() {
     let found = job.stragglers.straggler.as_ref().unwrap();
     assert_eq!((found.rank, found.cause()), (1, None));
     assert!(words::straggler_text(&job).contains("the capture does not show what it did longer"));
+}
+
+#[test]
+fn sends_and_receives_are_named_by_both_ends() {
+    let (job, _) = compared(&JobConfig { steps: 2, ..named("pipeline-8") });
+    let pairs = job.groups.iter().enumerate().filter(|(_, group)| matches!(group.key, GroupKey::Peer { .. }));
+    let texts: Vec<String> = pairs.map(|(at, _)| words::group_text(&job, at)).collect();
+    assert!(texts.len() > 1, "{texts:?}");
+    for (at, group) in job.groups.iter().enumerate().filter(|(_, group)| matches!(group.key, GroupKey::Peer { .. })) {
+        let [a, b] = group.members[..] else { panic!("{:?}", group.members) };
+        let ends = format!(", between ranks {} and {}", job.ranks[a.rank].label, job.ranks[b.rank].label);
+        assert!(words::group_text(&job, at).ends_with(&ends), "{}", words::group_text(&job, at));
+    }
+    let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
+    assert_eq!(distinct.len(), texts.len(), "each pair has a name of its own");
+}
+
+#[test]
+fn kernels_and_ranges_of_a_summary_tell_how_much_they_vary_from_step_to_step() {
+    let (exports, _) = simulated(&JobConfig { steps: 6, ..named("healthy") });
+    let rank = &exports[0].ranks[0];
+    let typical: Vec<_> = rank.steps.iter().filter(|step| step.typical).collect();
+    // All AllReduce kernels are one row: its spread is that of the sums of the group's kernels by step.
+    let kernel = rank.kernels.iter().find(|kernel| kernel.name.contains("AllReduce")).unwrap();
+    let sums: Vec<f64> = typical
+        .iter()
+        .map(|step| {
+            let ran = (0..rank.comm[0].len()).filter_map(|at| rank.comm[0].span(at));
+            ran.filter(|span| step.window.contains(span.start_ns)).map(|span| span.len_ns() as f64).sum()
+        })
+        .collect();
+    let mean = sums.iter().sum::<f64>() / sums.len() as f64;
+    let deviation = (sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / (sums.len() - 1) as f64).sqrt();
+    assert_eq!((rank.comm.len(), kernel.step_spread_ns), (1, Some(deviation as i64)));
+    assert!(rank.ranges.iter().all(|range| range.step_spread_ns.is_some()));
+    assert!(rank.ranges.iter().any(|range| range.step_spread_ns > Some(0)));
+}
+
+#[test]
+fn a_late_rank_takes_longer_in_grammatical_words() {
+    for (name, words_of) in [("straggler-data", "waiting for data takes "), ("straggler-compute", "GEMM kernels take ")]
+    {
+        let (_, job, _) = straggler(name);
+        let said = words::straggler_text(&job);
+        assert!(said.contains(words_of), "{said}");
+    }
 }

@@ -113,8 +113,8 @@ fn warnings(ui: &mut Ui, cx: &Cx<'_>, trace: &Trace) {
 
 /// What the capture cannot answer, with what to record next time.
 fn limits(ui: &mut Ui, cx: &Cx<'_>, analysis: &Analysis) {
-    // A file of one rank answers questions about several once another file is open beside it.
-    let several = cx.workspace.ranks().count() > 1;
+    // A file of one rank answers questions about several once another file, or its summary, is open beside it.
+    let several = cx.workspace.job.ranks.len() > 1;
     let open: Vec<&Limit> = analysis.limits.iter().filter(|limit| !(several && **limit == Limit::OneRank)).collect();
     if open.is_empty() {
         return;

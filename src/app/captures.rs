@@ -179,6 +179,11 @@ impl Captures {
         (chosen().filter_map(|entry| entry.export.clone()).collect(), chosen().map(|entry| entry.bytes).sum())
     }
 
+    /// How many of the chosen ones the filter hides.
+    pub fn chosen_hidden(&self) -> usize {
+        self.entries.iter().filter(|entry| self.is_chosen(entry) && !self.is_shown(entry)).count()
+    }
+
     /// True when the filter lets it through.
     pub fn is_shown(&self, entry: &Entry) -> bool {
         entry.contains(&self.filter.trim().to_lowercase())

@@ -232,7 +232,14 @@ fn footer(ui: &mut Ui, captures: &Captures, out: &mut Vec<Command>) {
     let (chosen, bytes) = captures.chosen();
     ui.add_space(6.0);
     ui.horizontal(|ui| {
-        let text = format!("Open {}", format::counted(chosen.len() as u64, "export", "exports"));
+        let mut text = format!("Open {}", format::counted(chosen.len() as u64, "export", "exports"));
+        match captures.chosen_hidden() as u64 {
+            0 => {}
+            hidden if hidden < chosen.len() as u64 => {
+                text.push_str(&format!(", {} of them hidden by the filter", format::count(hidden)));
+            }
+            _ => text.push_str(", hidden by the filter"),
+        }
         if ui.add_enabled(!chosen.is_empty(), Button::new(text).selected(!chosen.is_empty())).clicked() {
             out.push(Command::OpenChosen);
         }

@@ -2,6 +2,7 @@
 
 use super::settings::Settings;
 use crate::analysis::{RankAnalysis, Steps};
+use crate::report::Beside;
 use crate::timeline::color::Palette;
 use crate::trace::Rank;
 use crate::units::Span;
@@ -73,6 +74,13 @@ impl<'a> Chosen<'a> {
         let mut hasher = rustc_hash::FxHasher::default();
         (cx.revision, self.id).hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// What the other open ranks tell of it.
+    pub fn beside(&self, cx: &Cx<'_>) -> Beside {
+        let workspace = cx.workspace;
+        let Some(rank) = workspace.job_rank(self.id) else { return Beside::default() };
+        Beside::of(&workspace.job, rank, workspace.exposed.get(rank).copied().flatten())
     }
 
     /// What is selected on the timeline, on the document's own clock: the span, or the span of the item.

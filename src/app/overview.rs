@@ -263,7 +263,7 @@ fn collectives(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>) {
             });
         }
     });
-    if cx.workspace.ranks().count() == 1 {
+    if cx.workspace.job.ranks.len() == 1 {
         ui.add_space(4.0);
         let note = "With one rank open, waiting for other ranks and transfer cannot be told apart.";
         ui.label(RichText::new(note).small().weak());

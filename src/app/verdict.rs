@@ -3,7 +3,6 @@
 use super::code_text;
 use super::cx::{Chosen, Cx};
 use crate::analysis::{Area, Cause, Place, Verdict};
-use crate::job::ExposedSplit;
 use crate::report::compare::straggler_text;
 use crate::report::{
     bubble_text, margin_text, mfu_text, next_text, no_verdict, place_text, verdict_cost, verdict_title, waiting_text,
@@ -73,7 +72,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, out: &mut Vec<Command
             places(ui, chosen, "Longest at once:", &verdict.places, out);
         }
         ui.add_space(4.0);
-        let next = code_text::usual(ui, &next_text(verdict, split(cx, chosen)));
+        let next = code_text::usual(ui, &next_text(verdict, &chosen.beside(cx)));
         ui.add(Label::new(next).wrap());
         straggler(ui, cx, out);
         let count = diagnosis.count_with(cx.workspace.mfu.mfu);
@@ -95,16 +94,11 @@ fn straggler(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     }
 }
 
-/// How the rank's exposed communication splits into waiting and moving data, where that is known.
-fn split<'a>(cx: &Cx<'a>, chosen: &Chosen<'_>) -> Option<&'a ExposedSplit> {
-    cx.workspace.exposed.get(cx.workspace.job_rank(chosen.id)?)?.as_ref()
-}
-
 /// The lines that not every verdict has.
 fn details(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, verdict: &Verdict) {
     let mfu = mfu_text(verdict, cx.workspace.mfu.mfu);
     let reason = verdict.basis.reason().map(str::to_owned);
-    let waiting = waiting_text(verdict, split(cx, chosen));
+    let waiting = waiting_text(verdict, &chosen.beside(cx));
     for line in bubble_text(verdict).into_iter().chain(mfu).chain(reason).chain(waiting) {
         wrapped(ui, RichText::new(line).weak());
     }

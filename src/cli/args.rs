@@ -199,8 +199,8 @@ pub struct Compare {
     /// What puts the files on one clock.
     #[arg(long, value_enum, default_value_t = ClockName::Auto)]
     pub clock: ClockName,
-    /// Move a file by so much on top of that, such as `1:+2.5ms` for the second file (the first is 0); may be given many
-    /// times.
+    /// Move a file by so much on top of that, such as `1:+2.5ms` for the second file (the first is 0); once for each file
+    /// that is moved.
     #[arg(long, value_name = "FILE:TIME", allow_hyphen_values = true)]
     pub shift: Vec<String>,
     /// How exports are read.

@@ -27,13 +27,17 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;
     }
-    let (exports, places) = summaries(&files, &options.reading)?;
+    let Told { exports, shift_ns, places, left_out } = told(&files, &shift_ns, &options.reading)?;
     let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, places });
     if job.ranks.len() < 2 {
+        let notes: String = left_out.iter().map(|note| format!(" ({note})")).collect();
         return Err(CliError::Usage(format!(
-            "{} ran work on a GPU, and comparing needs two ranks: name the exports of the other ranks, too",
+            "{} ran work on a GPU, and comparing needs two ranks: name the exports of the other ranks, too{notes}",
             if job.ranks.is_empty() { "no rank" } else { "only one rank" }
         )));
+    }
+    for note in left_out {
+        eprintln!("stepscope: {note}");
     }
     let text = written::compare(&job, form)?;
     match file_of(options.output.as_ref()) {
@@ -56,7 +60,7 @@ fn form(options: &Compare) -> Result<Form, CliError> {
     let asked = [(options.json, Form::Json), (options.markdown, Form::Markdown), (options.html, Form::Html)];
     match (asked.into_iter().find(|(asked, _)| *asked), file_of(options.output.as_ref())) {
         (Some((_, form)), _) => Ok(form),
-        (None, Some(path)) => Ok(Form::of_path(path)?),
+        (None, Some(path)) => Ok(Form::among(&written::FORMS, path)?),
         (None, None) => Ok(Form::Text),
     }
 }
@@ -84,12 +88,49 @@ pub(super) fn expanded(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     Ok(all)
 }
 
+/// What files tell together.
+struct Told {
+    exports: Vec<Arc<ExportSummary>>,
+    /// Of each of these.
+    shift_ns: Vec<i64>,
+    places: PlaceOptions,
+    /// What was left out and why, a sentence each.
+    left_out: Vec<String>,
+}
+
+/// What the files tell, without summaries of exports that are among them: an export tells more.
+fn told(files: &[PathBuf], shift_ns: &[i64], reading: &Reading) -> Result<Told, CliError> {
+    let (all, places) = summaries(files, reading)?;
+    let mut told = Told { exports: Vec::new(), shift_ns: Vec::new(), places, left_out: Vec::new() };
+    for (at, (path, (summary, is_export))) in files.iter().zip(&all).enumerate() {
+        let is_same = |(_, (other, is_export)): &(&PathBuf, &(Arc<ExportSummary>, bool))| {
+            *is_export && other.is_of_same_run(summary)
+        };
+        match files.iter().zip(&all).find(is_same).filter(|_| !is_export) {
+            Some((export, _)) => told.left_out.push(format!(
+                "{} was left out, since it is the summary of {}, which is named, too",
+                path.display(),
+                export.display()
+            )),
+            None => {
+                told.exports.push(Arc::clone(summary));
+                told.shift_ns.push(shift_ns.get(at).copied().unwrap_or(0));
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// A summary, and whether it was made of an export now.
+type Summarized = (Arc<ExportSummary>, bool);
+
 /// What every file tells, and what settings say of the places of ranks: those that are named, else those beside the
 /// exports. Summaries are read several at once, exports one after the other, of which only the summary stays in memory.
-fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Arc<ExportSummary>>, PlaceOptions), CliError> {
+fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Summarized>, PlaceOptions), CliError> {
     let mut all = Vec::with_capacity(files.len());
     let mut places = settings(reading)?.map_or_else(PlaceOptions::default, |s| PlaceOptions::of(&s.experiment));
     for (path, read) in files.iter().zip(file::read_files(files)) {
+        let is_export = matches!(read, Ok(None));
         let summary = match read {
             Ok(Some(summary)) => summary,
             Ok(None) => match load(std::slice::from_ref(path), reading)?.first() {
@@ -104,14 +145,14 @@ fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Arc<ExportSumm
             Err(ReadError::Io(error)) => return Err(CliError::Read(path.clone(), error)),
             Err(ReadError::File(error)) => return Err(CliError::Summary(path.clone(), error)),
         };
-        all.push(Arc::new(summary));
+        all.push((Arc::new(summary), is_export));
     }
     Ok((all, places))
 }
 
 /// Nanoseconds to move each file by.
 fn shifts(given: &[String], files: usize) -> Result<Vec<i64>, CliError> {
-    let mut shift_ns = vec![0; files];
+    let mut shift_ns: Vec<Option<i64>> = vec![None; files];
     for text in given {
         let usage = |why: &str| {
             CliError::Usage(format!("--shift {text}: {why}; give a file's place and a time, such as 1:+2.5ms"))
@@ -121,7 +162,10 @@ fn shifts(given: &[String], files: usize) -> Result<Vec<i64>, CliError> {
             place.trim().parse::<usize>().map_err(|error| usage(&format!("the place is no number ({error})")))?;
         let slot = shift_ns.get_mut(place).ok_or_else(|| usage("there is no such file (the first is 0)"))?;
         let time = time.trim().trim_start_matches('+');
-        *slot = super::span::parse_time(time).ok_or_else(|| usage("the time needs a number and a unit"))?;
+        let time_ns = super::span::parse_time(time).ok_or_else(|| usage("the time needs a number and a unit"))?;
+        if slot.replace(time_ns).is_some() {
+            return Err(usage(&format!("file {place} is shifted twice")));
+        }
     }
-    Ok(shift_ns)
+    Ok(shift_ns.into_iter().map(Option::unwrap_or_default).collect())
 }

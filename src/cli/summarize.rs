@@ -36,7 +36,8 @@ pub(super) fn summarize(options: &Summarize) -> Result<(), CliError> {
         // Each export is let go before the next is read.
         let loaded = load(std::slice::from_ref(export), &options.reading)?;
         let Some(loaded) = loaded.first() else { continue };
-        let summary = ExportSummary::of(&loaded.trace, &loaded.analysis);
+        let mut summary = ExportSummary::of(&loaded.trace, &loaded.analysis);
+        summary.file = file::export_as_named_in(&summary.file, &target);
         let bytes = file::write(&summary).map_err(CliError::Print)?;
         save_summary(&bytes, &target)?;
         print(&format!(

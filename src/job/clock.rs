@@ -1,29 +1,18 @@
-//! One clock for ranks of several exports.
-//!
-//! All ranks of a collective leave it nearly together, so the ends of matched collectives tell how far apart two
-//! clocks are, whatever the wall clocks say. Per pair of exports: the median of (end here - end there), the first
-//! collective of each communicator left out, since it waits for connections; the median distance from that median is
-//! the uncertainty. Exports that share no collective directly are reached over others, the surest way first.
-//!
-//! Clocks also run at different speeds. When a capture lasts over [`DRIFT_FROM_NS`], a line is fitted (the median of
-//! slopes, so that late collectives do not bend it) and kept when it halves the distances.
+//! One clock for ranks of several exports: by matched collectives ([`super::clock_ends`]), by steps, by wall clocks, by
+//! hand.
 
+use super::clock_ends::by_collectives;
 use super::median::median_and_spread;
 use super::{ExportSummary, Group, JobOptions, JobRank, RankSummary};
-use crate::analysis::median_of;
 use crate::units::Span;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Shorter captures show no drift.
-const DRIFT_FROM_NS: i64 = 2_000_000_000;
-/// Matched collectives that a slope is fitted to, at most.
-const FIT_POINTS: usize = 300;
-/// A wall clock that is wrong by more is told.
+/// A wall clock that is wrong by more is told where it was overruled.
 const WRONG_WALL_NS: i64 = 1_000_000;
+/// A wall clock that is in force is told to be wrong by more: waits are wrong by as much.
+const OFF_WALL_NS: i64 = 1_000;
 
 /// What the user wants the exports to be put on one clock by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -118,7 +107,7 @@ impl ClockMap {
     }
 
     /// This map, then `next`.
-    fn then(&self, next: &Self) -> Self {
+    pub(super) fn then(&self, next: &Self) -> Self {
         let about_ns = self.about_ns;
         let at_ns = next.to_job(self.to_job(about_ns));
         Self { offset_ns: at_ns.saturating_sub(about_ns), drift_ppm: self.drift_ppm + next.drift_ppm, about_ns }
@@ -132,8 +121,8 @@ pub struct SourceClock {
     pub map: ClockMap,
     /// What it was put there by.
     pub basis: Basis,
-    /// How far off that may be; `None` when it is not known.
-    pub uncertainty_ns: Option<i64>,
+    /// How far off `basis` may put it; `None` when it is not known. See [`SourceClock::uncertainty_ns`].
+    pub(super) found_uncertainty_ns: Option<i64>,
     /// Matched collectives or steps that it rests on.
     pub matched: u64,
     /// Nanoseconds that the user moved it by.
@@ -157,6 +146,13 @@ pub enum Notice {
         export: usize,
         /// What was taken instead.
         instead: Basis,
+    },
+    /// The wall clock of an export is in force, although the matched collectives say that it is wrong by so much.
+    WallInForce {
+        /// The export.
+        export: usize,
+        /// How far it is ahead of the reference.
+        ahead_ns: i64,
     },
     /// The wall clock of an export was not recorded.
     NoWall {
@@ -194,13 +190,27 @@ impl Clock {
         if a == b {
             return Some(0);
         }
-        let of = |export: usize| self.sources.get(export)?.uncertainty_ns;
+        let of = |export: usize| self.sources.get(export)?.uncertainty_ns();
         Some(of(a)?.saturating_add(of(b)?))
     }
 
     /// The largest uncertainty of any export; `None` when one is not known.
     pub fn worst_uncertainty_ns(&self) -> Option<i64> {
-        self.sources.iter().map(|source| source.uncertainty_ns).collect::<Option<Vec<_>>>()?.into_iter().max()
+        self.sources.iter().map(SourceClock::uncertainty_ns).collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    /// What the exports were put on the clock by, the reference aside; empty of one export.
+    pub fn bases(&self) -> Vec<Basis> {
+        let others = self.sources.iter().filter(|source| source.basis != Basis::Reference);
+        let mut bases: Vec<Basis> = others.map(|source| source.basis).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases
+    }
+
+    /// True when the user moved an export.
+    pub fn is_shifted(&self) -> bool {
+        self.sources.iter().any(|source| source.shift_ns != 0)
     }
 
     pub(super) fn of(
@@ -243,10 +253,13 @@ impl Clock {
     ) -> SourceClock {
         let reference = exports.get(self.reference).filter(|_| at != self.reference);
         let (Some(reference), Some(export)) = (reference, exports.get(at)) else {
-            return SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
+            return SourceClock { found_uncertainty_ns: Some(0), ..SourceClock::default() };
         };
         let wall_ns = reference.epoch_ns.zip(export.epoch_ns).map(|(of, own)| own.saturating_sub(of));
         let wall = wall_ns.map(|ns| SourceClock::of(ClockMap::shift(ns), Basis::Wall));
+        let ahead_ns = wall_ns.zip(by_collectives).map(|(ns, found)| {
+            ns.saturating_sub(found.map.to_job(found.map.about_ns).saturating_sub(found.map.about_ns))
+        });
         let steps = by_steps(reference, export);
         let start_ns = |export: &ExportSummary| export.span.map_or(0, |span| span.start_ns);
         let first_event = || {
@@ -255,18 +268,23 @@ impl Clock {
         };
         match self.mode {
             ClockMode::Manual => first_event(),
-            ClockMode::Wall => wall.unwrap_or_else(|| {
-                self.notices.push(Notice::NoWall { export: at });
-                steps.unwrap_or_else(first_event)
-            }),
+            ClockMode::Wall => {
+                // What the collectives cannot tell from an even clock is no error of it.
+                let sure_ns = by_collectives.and_then(|found| found.found_uncertainty_ns).unwrap_or(0);
+                if let Some(ahead_ns) = ahead_ns.filter(|ns| ns.saturating_abs() > sure_ns.max(OFF_WALL_NS)) {
+                    self.notices.push(Notice::WallInForce { export: at, ahead_ns });
+                }
+                wall.unwrap_or_else(|| {
+                    self.notices.push(Notice::NoWall { export: at });
+                    steps.unwrap_or_else(first_event)
+                })
+            }
             ClockMode::StepStart => steps.unwrap_or_else(|| {
                 self.notices.push(Notice::NoCommonStep { export: at });
                 wall.unwrap_or_else(first_event)
             }),
             ClockMode::Auto | ClockMode::Collectives => {
                 if let Some(found) = by_collectives {
-                    let ahead_ns =
-                        wall_ns.map(|ns| ns.saturating_sub(found.map.to_job(found.map.about_ns) - found.map.about_ns));
                     if let Some(ahead_ns) = ahead_ns.filter(|ns| ns.saturating_abs() > WRONG_WALL_NS) {
                         self.notices.push(Notice::WrongWall { export: at, ahead_ns });
                     }
@@ -298,7 +316,12 @@ fn walls_fit(exports: &[Arc<ExportSummary>]) -> bool {
 
 impl SourceClock {
     const fn of(map: ClockMap, basis: Basis) -> Self {
-        Self { map, basis, uncertainty_ns: None, matched: 0, shift_ns: 0 }
+        Self { map, basis, found_uncertainty_ns: None, matched: 0, shift_ns: 0 }
+    }
+
+    /// How far off the export may stand; `None` when it is not known, as after a shift by hand.
+    pub const fn uncertainty_ns(&self) -> Option<i64> {
+        if self.shift_ns == 0 { self.found_uncertainty_ns } else { None }
     }
 }
 
@@ -313,7 +336,7 @@ fn by_steps(reference: &ExportSummary, export: &ExportSummary) -> Option<SourceC
     let offsets_ns: Vec<i64> = both.collect();
     if let Some((offset_ns, spread_ns)) = median_and_spread(&offsets_ns) {
         return Some(SourceClock {
-            uncertainty_ns: Some(spread_ns),
+            found_uncertainty_ns: Some(spread_ns),
             matched: offsets_ns.len() as u64,
             ..SourceClock::of(ClockMap::shift(offset_ns), Basis::StepStart)
         });
@@ -322,180 +345,4 @@ fn by_steps(reference: &ExportSummary, export: &ExportSummary) -> Option<SourceC
     let first = |rank: &RankSummary| rank.steps.iter().find(|step| step.typical).map(|step| step.window.start_ns);
     let offset_ns = first(a)?.saturating_sub(first(b)?);
     Some(SourceClock { matched: 1, ..SourceClock::of(ClockMap::shift(offset_ns), Basis::StepStart) })
-}
-
-/// What the collectives of two exports say: from the time of the second to that of the first.
-#[derive(Debug, Clone, Copy)]
-struct Edge {
-    map: ClockMap,
-    uncertainty_ns: i64,
-    matched: u64,
-}
-
-/// The reference, and each export by its collectives with others, as seen from there; `None` where nothing leads there.
-fn by_collectives(
-    exports: &[Arc<ExportSummary>],
-    ranks: &[JobRank],
-    groups: &[Group],
-) -> (usize, Vec<Option<SourceClock>>) {
-    let ends = paired_ends(exports, ranks, groups);
-    let mut edges: Vec<Vec<(usize, Edge)>> = vec![Vec::new(); exports.len()];
-    let mut pairs: Vec<_> = ends.into_iter().collect();
-    pairs.sort_by_key(|(pair, _)| *pair);
-    for ((a, b), ends_ns) in pairs {
-        let (Some(there), Some(back)) = (Edge::of(&ends_ns), Edge::of(&swapped(&ends_ns))) else { continue };
-        // From b to a, and from a to b.
-        if let Some(of) = edges.get_mut(a) {
-            of.push((b, there));
-        }
-        if let Some(of) = edges.get_mut(b) {
-            of.push((a, back));
-        }
-    }
-    // A file of another job among them must not become the reference: it leads nowhere.
-    let mut left: Vec<bool> = vec![true; exports.len()];
-    let mut most: (usize, Vec<Option<SourceClock>>) = (0, vec![None; exports.len()]);
-    for start in 0..exports.len() {
-        if left.get(start) != Some(&true) {
-            continue;
-        }
-        let found = reached(&edges, start);
-        for (left, found) in left.iter_mut().zip(&found) {
-            *left &= found.is_none();
-        }
-        let count = |of: &[Option<SourceClock>]| of.iter().flatten().count();
-        if count(&found) > count(&most.1) {
-            most = (start, found);
-        }
-    }
-    most
-}
-
-/// Every export that edges lead to from `start`, the surest way.
-fn reached(edges: &[Vec<(usize, Edge)>], start: usize) -> Vec<Option<SourceClock>> {
-    let mut found: Vec<Option<SourceClock>> = vec![None; edges.len()];
-    let mut open = BinaryHeap::new();
-    let reference = SourceClock { uncertainty_ns: Some(0), ..SourceClock::default() };
-    let mut best: Vec<Option<SourceClock>> = vec![None; edges.len()];
-    if let Some(first) = best.get_mut(start) {
-        *first = Some(reference);
-        open.push(Reverse((0_i64, start)));
-    }
-    while let Some(Reverse((uncertainty_ns, at))) = open.pop() {
-        let Some(here) = best.get(at).copied().flatten() else { continue };
-        if here.uncertainty_ns != Some(uncertainty_ns) || found.get(at).is_none_or(Option::is_some) {
-            continue;
-        }
-        if let Some(slot) = found.get_mut(at) {
-            *slot = Some(here);
-        }
-        for (to, edge) in edges.get(at).map_or(&[][..], Vec::as_slice) {
-            let through_ns = uncertainty_ns.saturating_add(edge.uncertainty_ns);
-            let matched = if at == start { edge.matched } else { edge.matched.min(here.matched) };
-            let next = SourceClock {
-                map: edge.map.then(&here.map),
-                basis: Basis::Collectives,
-                uncertainty_ns: Some(through_ns),
-                matched,
-                shift_ns: 0,
-            };
-            let slot = best.get_mut(*to);
-            if let Some(slot) = slot
-                && slot.is_none_or(|known| known.uncertainty_ns.is_none_or(|ns| through_ns < ns))
-            {
-                *slot = Some(next);
-                open.push(Reverse((through_ns, *to)));
-            }
-        }
-    }
-    found
-}
-
-/// Ends of matched collectives as (end on the first export, end on the second), by pair of exports.
-type Ends = FxHashMap<(usize, usize), Vec<(i64, i64)>>;
-
-/// Each group leads from the first of its exports to every other, which is enough to reach all and stays linear.
-fn paired_ends(exports: &[Arc<ExportSummary>], ranks: &[JobRank], groups: &[Group]) -> Ends {
-    let mut ends: Ends = FxHashMap::default();
-    let of_member = |group: &Group, at: usize| {
-        let member = *group.members.get(at)?;
-        let place = ranks.get(member.rank)?.at;
-        let summary = exports.get(place.export)?.ranks.get(place.rank)?;
-        Some((member, place.export, summary))
-    };
-    for group in groups {
-        let Some((first, first_export, first_summary)) = of_member(group, 0) else { continue };
-        for other in 1..group.members.len() {
-            let Some((member, export, summary)) = of_member(group, other) else { continue };
-            if export == first_export {
-                continue;
-            }
-            let of_pair = ends.entry((first_export.min(export), first_export.max(export))).or_default();
-            // The first collective of a communicator waits for connections and says little.
-            for at in usize::from(group.count > 1)..group.count {
-                let a = group.span(first_summary, &first, at);
-                let b = group.span(summary, &member, at);
-                let Some((a, b)) = a.zip(b) else { continue };
-                let pair = (a.end_ns, b.end_ns);
-                of_pair.push(if first_export < export { pair } else { (pair.1, pair.0) });
-            }
-        }
-    }
-    ends
-}
-
-fn swapped(ends_ns: &[(i64, i64)]) -> Vec<(i64, i64)> {
-    ends_ns.iter().map(|(a, b)| (*b, *a)).collect()
-}
-
-impl Edge {
-    /// From the clock of the second ends to that of the first; `None` without any.
-    fn of(ends_ns: &[(i64, i64)]) -> Option<Self> {
-        let offsets_ns: Vec<i64> = ends_ns.iter().map(|(a, b)| a.saturating_sub(*b)).collect();
-        let (offset_ns, spread_ns) = median_and_spread(&offsets_ns)?;
-        let plain = Self { map: ClockMap::shift(offset_ns), uncertainty_ns: spread_ns, matched: ends_ns.len() as u64 };
-        let (first, last) = (ends_ns.iter().map(|(_, b)| *b).min()?, ends_ns.iter().map(|(_, b)| *b).max()?);
-        if last.saturating_sub(first) < DRIFT_FROM_NS {
-            return Some(plain);
-        }
-        Some(
-            Self::with_drift(ends_ns, first + (last - first) / 2)
-                .filter(|f| f.uncertainty_ns.saturating_mul(2) <= spread_ns)
-                .unwrap_or(plain),
-        )
-    }
-
-    /// The line through the ends whose slope is the median of those between points far apart.
-    fn with_drift(ends_ns: &[(i64, i64)], about_ns: i64) -> Option<Self> {
-        let mut sorted: Vec<(i64, i64)> = ends_ns.to_vec();
-        sorted.sort_unstable_by_key(|(_, b)| *b);
-        let step = sorted.len().div_ceil(FIT_POINTS).max(1);
-        let points: Vec<(f64, f64)> = sorted
-            .iter()
-            .step_by(step)
-            .map(|(a, b)| (*b as f64 - about_ns as f64, a.saturating_sub(*b) as f64))
-            .collect();
-        let mut slopes = Vec::new();
-        for (at, (x, y)) in points.iter().enumerate() {
-            slopes.extend(
-                points
-                    .get(at + 1..)
-                    .unwrap_or(&[])
-                    .iter()
-                    .filter(|(other, _)| other > x)
-                    .map(|(u, v)| (v - y) / (u - x)),
-            );
-        }
-        let middle = slopes.len() / 2;
-        if slopes.is_empty() {
-            return None;
-        }
-        let (_, slope, _) = slopes.select_nth_unstable_by(middle, f64::total_cmp);
-        let drift_ppm = *slope * 1e6;
-        let mut map = ClockMap { offset_ns: 0, drift_ppm, about_ns };
-        let residuals: Vec<i64> = ends_ns.iter().map(|(a, b)| a.saturating_sub(map.to_job(*b))).collect();
-        map.offset_ns = median_of(residuals.clone())?;
-        let (_, spread_ns) = median_and_spread(&residuals)?;
-        Some(Self { map, uncertainty_ns: spread_ns, matched: ends_ns.len() as u64 })
-    }
 }

@@ -2,19 +2,22 @@
 //! the runs' own spread.
 //!
 //! Kernels are joined by full name and launch shape: one short name may stand for many templates. Numbers are means of
-//! a typical step; of the whole span where no steps are marked.
+//! a typical step; of the whole span of a run without typical steps.
+//!
+//! One rule tells noise, whatever the row: a difference is noise when it is no larger than the row varies from step to
+//! step in either run. How much it varies is its standard deviation over the typical steps, and in proportion at least
+//! as much as the step's length: a kernel that changed by 0.1 % says nothing about runs whose steps vary by 3 %, however
+//! even the kernel is. With fewer than two typical steps in either run nothing can be called noise.
 
 use super::{KernelShape, RankSummary, StepSummary};
-use crate::analysis::{Cause, Collective, Part};
+use crate::analysis::{Cause, Collective, Part, Summary};
 use crate::units::share;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With fewer typical steps than this the spread is not known, and [`FLOOR`] takes its place.
-const ENOUGH_STEPS: usize = 3;
-/// Share of the step that single runs differ by without a reason.
-const FLOOR: f64 = 0.02;
+/// With fewer typical steps than this a run does not tell how much it varies.
+pub const ENOUGH_STEPS: u64 = 2;
 /// Runs that share less of their kernel time than this are different programs.
 pub const COMPARABLE: f64 = 0.5;
 
@@ -25,8 +28,8 @@ pub struct Delta {
     pub a_ns: i64,
     /// After.
     pub b_ns: i64,
-    /// How much it varies from step to step within a run: the larger standard deviation.
-    pub spread_ns: i64,
+    /// How much it varies from step to step, in the run in which that is more; `None` when it is not known.
+    pub spread_ns: Option<i64>,
 }
 
 impl Delta {
@@ -40,9 +43,9 @@ impl Delta {
         share(self.ns(), self.a_ns)
     }
 
-    /// True when the difference is no more than the runs' own spread.
-    pub const fn is_noise(&self) -> bool {
-        self.ns().saturating_abs() <= self.spread_ns
+    /// True when the difference is no more than the runs' own spread; `None` when that is not known.
+    pub fn is_noise(&self) -> Option<bool> {
+        self.spread_ns.map(|spread_ns| self.ns().saturating_abs() <= spread_ns)
     }
 }
 
@@ -59,8 +62,8 @@ pub struct KernelDelta {
     pub totals_ns: [i64; 2],
     /// Sum of durations per step.
     pub per_step: Delta,
-    /// Median duration of one.
-    pub median: Delta,
+    /// Median duration of one, before and after.
+    pub medians_ns: [i64; 2],
 }
 
 /// NVTX ranges of one path in both runs.
@@ -102,6 +105,32 @@ impl Comparable {
         let [a, b] = &self.gpus;
         a.is_none() || b.is_none() || a == b
     }
+
+    /// What the numbers are of.
+    pub const fn scope(&self) -> DiffScope {
+        match self.steps {
+            [0, 0] => DiffScope::WholeSpans,
+            [0, _] | [_, 0] => DiffScope::StepAndSpan,
+            _ => DiffScope::TypicalSteps,
+        }
+    }
+
+    /// True when both runs have enough typical steps to tell how much they vary.
+    pub fn knows_noise(&self) -> bool {
+        self.steps.iter().all(|steps| *steps >= ENOUGH_STEPS)
+    }
+}
+
+/// What the numbers of two runs are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiffScope {
+    /// Means of the typical steps of both.
+    TypicalSteps,
+    /// Sums over the whole spans: neither has typical steps.
+    WholeSpans,
+    /// Only one has typical steps: they stand beside the whole span of the other.
+    StepAndSpan,
 }
 
 /// Two runs of a rank.
@@ -126,10 +155,10 @@ pub struct Diff {
 impl Diff {
     /// What changed from `a` to `b`.
     pub fn of(a: &RankSummary, b: &RankSummary) -> Self {
-        let (before, after) = (Run::of(a), Run::of(b));
+        let both = [Run::of(a), Run::of(b)];
         // The means that every other place shows, so that one number is not rounded in two ways.
         let (mean_parts, mean_causes) = ([a, b].map(RankSummary::mean_parts), [a, b].map(RankSummary::mean_causes));
-        let step = |of: &dyn Fn(&StepSummary) -> i64, means: [i64; 2]| before.delta(&after, of, means);
+        let step = |of: &dyn Fn(&StepSummary) -> i64, means: [i64; 2]| by_step(&both, of, means);
         let parts = Part::ALL.map(|part| (part, step(&|s| part.of(&s.parts), mean_parts.map(|mean| part.of(&mean)))));
         let causes =
             Cause::ALL.map(|cause| (cause, step(&|s| s.causes.of(cause), mean_causes.map(|mean| mean.of(cause)))));
@@ -138,12 +167,12 @@ impl Diff {
             step: step(&|s| s.window.len_ns(), mean_parts.map(|mean| mean.span_ns)),
             parts: parts.to_vec(),
             causes: causes.into_iter().filter(is_there).collect(),
-            kernels: kernels(&before, &after),
-            ranges: ranges(a, b),
-            collectives: collectives(&before, &after),
+            kernels: kernels(&both),
+            ranges: ranges(&both),
+            collectives: collectives(&both),
             comparable: Comparable {
                 gpus: [a.gpu.clone(), b.gpu.clone()],
-                steps: [before.steps.len() as u64, after.steps.len() as u64],
+                steps: both.each_ref().map(|run| run.steps.len() as u64),
                 kernels_in_common: in_common(&a.kernels, &b.kernels).min(in_common(&b.kernels, &a.kernels)),
             },
         }
@@ -154,12 +183,18 @@ impl Diff {
 struct Run<'a> {
     rank: &'a RankSummary,
     steps: Vec<&'a StepSummary>,
+    /// Standard deviation of the length of its steps as a share of their mean; `None` with too few to tell.
+    variation: Option<f64>,
 }
 
 impl<'a> Run<'a> {
     fn of(rank: &'a RankSummary) -> Self {
         let marked = rank.has_marked_steps();
-        Self { rank, steps: rank.steps.iter().filter(|step| marked && step.typical).collect() }
+        let steps: Vec<&StepSummary> = rank.steps.iter().filter(|step| marked && step.typical).collect();
+        let mut lengths_ns: Vec<i64> = steps.iter().map(|step| step.window.len_ns()).collect();
+        let lengths = Summary::of(&mut lengths_ns).filter(|lengths| lengths.count as u64 >= ENOUGH_STEPS);
+        let variation = lengths.map(|lengths| if lengths.mean > 0.0 { lengths.deviation / lengths.mean } else { 0.0 });
+        Self { rank, steps, variation }
     }
 
     /// Steps that sums are divided by.
@@ -167,24 +202,39 @@ impl<'a> Run<'a> {
         i64::try_from(self.steps.len()).unwrap_or(1).max(1)
     }
 
-    /// Standard deviation over the steps; a share of the step when there are too few to tell.
-    fn spread(&self, of: &dyn Fn(&StepSummary) -> i64) -> i64 {
-        if self.steps.len() < ENOUGH_STEPS {
-            return (self.rank.mean_parts().span_ns as f64 * FLOOR) as i64;
-        }
-        let mut values: Vec<i64> = self.steps.iter().map(|step| of(step)).collect();
-        crate::analysis::Summary::of(&mut values).map_or(0, |summary| summary.deviation as i64)
-    }
-
-    /// Two means with how much the steps vary in what `of` gives.
-    fn delta(&self, after: &Self, of: &dyn Fn(&StepSummary) -> i64, [a_ns, b_ns]: [i64; 2]) -> Delta {
-        Delta { a_ns, b_ns, spread_ns: self.spread(of).max(after.spread(of)) }
+    /// How much a row of mean `mean_ns` varies from step to step, of which `own_ns` is its own standard deviation where
+    /// known (summaries of earlier versions lack that of kernels and ranges).
+    fn spread_ns(&self, mean_ns: i64, own_ns: Option<i64>) -> Option<i64> {
+        let in_proportion_ns = (mean_ns as f64 * self.variation?) as i64;
+        Some(own_ns.unwrap_or(0).max(in_proportion_ns))
     }
 }
 
-fn kernels(before: &Run<'_>, after: &Run<'_>) -> Vec<KernelDelta> {
+/// A row of two runs: its mean and its own standard deviation in each.
+fn delta(runs: &[Run<'_>; 2], [a, b]: [(i64, Option<i64>); 2]) -> Delta {
+    let [before, after] = runs;
+    let spread_ns = before.spread_ns(a.0, a.1).zip(after.spread_ns(b.0, b.1)).map(|(a_ns, b_ns)| a_ns.max(b_ns));
+    Delta { a_ns: a.0, b_ns: b.0, spread_ns }
+}
+
+/// A row of known means whose value in every step is known.
+fn by_step(runs: &[Run<'_>; 2], of: &dyn Fn(&StepSummary) -> i64, [a_ns, b_ns]: [i64; 2]) -> Delta {
+    let spread_ns = |run: &Run<'_>| {
+        let mut values: Vec<i64> = run.steps.iter().map(|step| of(step)).collect();
+        mean_and_spread(&mut values).and_then(|(_, spread_ns)| spread_ns)
+    };
+    let [before, after] = runs;
+    delta(runs, [(a_ns, spread_ns(before)), (b_ns, spread_ns(after))])
+}
+
+/// The mean of values by step and their standard deviation; `None` of nothing.
+fn mean_and_spread(values: &mut [i64]) -> Option<(i64, Option<i64>)> {
+    Summary::of(values).map(|all| (all.mean as i64, Some(all.deviation as i64)))
+}
+
+fn kernels(runs: &[Run<'_>; 2]) -> Vec<KernelDelta> {
     let mut joined: BTreeMap<(&str, Option<u16>), [Option<&KernelShape>; 2]> = BTreeMap::new();
-    for (side, run) in [before, after].into_iter().enumerate() {
+    for (side, run) in runs.iter().enumerate() {
         for kernel in &run.rank.kernels {
             let both = joined.entry((&kernel.name, kernel.blocks)).or_default();
             if let Some(slot) = both.get_mut(side) {
@@ -192,25 +242,17 @@ fn kernels(before: &Run<'_>, after: &Run<'_>) -> Vec<KernelDelta> {
             }
         }
     }
-    let of = |((name, blocks), [a, b]): ((&str, Option<u16>), [Option<&KernelShape>; 2])| {
-        let number = |of: fn(&KernelShape) -> i64| [a.map_or(0, of), b.map_or(0, of)];
-        let ([a_total, b_total], [a_median, b_median]) = (number(|k| k.total_ns), number(|k| k.median_ns));
-        let [a_spread, b_spread] = number(|k| k.spread_ns);
-        let count = |kernel: Option<&KernelShape>| kernel.map_or(0, |k| k.count);
-        let spread_ns = a_spread.max(b_spread);
-        // The sum of n durations that vary independently varies by the root of n times as much as one.
-        let per_step = count(a).max(count(b)) as f64 / before.count().max(after.count()) as f64;
+    let steps = runs.each_ref().map(Run::count);
+    let of = |((name, blocks), both): ((&str, Option<u16>), [Option<&KernelShape>; 2])| {
+        let totals_ns = both.map(|kernel| kernel.map_or(0, |k| k.total_ns));
+        let own_ns = both.map(|kernel| kernel.and_then(|k| k.step_spread_ns));
         KernelDelta {
             name: name.to_owned(),
             blocks,
-            counts: [count(a), count(b)],
-            totals_ns: [a_total, b_total],
-            per_step: Delta {
-                a_ns: a_total / before.count(),
-                b_ns: b_total / after.count(),
-                spread_ns: (spread_ns as f64 * per_step.max(1.0).sqrt()) as i64,
-            },
-            median: Delta { a_ns: a_median, b_ns: b_median, spread_ns },
+            counts: both.map(|kernel| kernel.map_or(0, |k| k.count)),
+            totals_ns,
+            per_step: delta(runs, [(totals_ns[0] / steps[0], own_ns[0]), (totals_ns[1] / steps[1], own_ns[1])]),
+            medians_ns: both.map(|kernel| kernel.map_or(0, |k| k.median_ns)),
         }
     };
     let mut list: Vec<KernelDelta> = joined.into_iter().map(of).collect();
@@ -218,19 +260,19 @@ fn kernels(before: &Run<'_>, after: &Run<'_>) -> Vec<KernelDelta> {
     list
 }
 
-fn ranges(a: &RankSummary, b: &RankSummary) -> Vec<RangeDelta> {
-    let mut joined: BTreeMap<&[String], [i64; 2]> = BTreeMap::new();
-    for (side, rank) in [a, b].into_iter().enumerate() {
-        for range in &rank.ranges {
-            if let Some(slot) = joined.entry(&range.path).or_default().get_mut(side) {
-                *slot = slot.saturating_add(range.gpu_ns);
+fn ranges(runs: &[Run<'_>; 2]) -> Vec<RangeDelta> {
+    let mut joined: BTreeMap<&[String], [(i64, Option<i64>); 2]> = BTreeMap::new();
+    for (side, run) in runs.iter().enumerate() {
+        for range in &run.rank.ranges {
+            if let Some((gpu_ns, own_ns)) = joined.entry(&range.path).or_default().get_mut(side) {
+                *gpu_ns = gpu_ns.saturating_add(range.gpu_ns);
+                *own_ns = (*own_ns).max(range.step_spread_ns);
             }
         }
     }
-    let floor = |ns: i64| (ns as f64 * FLOOR) as i64;
-    let of = |(path, [a_ns, b_ns]): (&[String], [i64; 2])| RangeDelta {
+    let of = |(path, both): (&[String], [(i64, Option<i64>); 2])| RangeDelta {
         path: path.to_vec(),
-        per_step: Delta { a_ns, b_ns, spread_ns: floor(a_ns.max(b_ns)) },
+        per_step: delta(runs, both),
     };
     let mut list: Vec<RangeDelta> = joined.into_iter().map(of).collect();
     list.sort_by_key(|delta| Reverse(delta.per_step.ns().saturating_abs()));
@@ -260,21 +302,22 @@ fn by_kind(run: &Run<'_>) -> BTreeMap<Collective, Vec<(u64, i64, i64)>> {
     sums
 }
 
-fn collectives(before: &Run<'_>, after: &Run<'_>) -> Vec<CollectiveDelta> {
-    let (a, b) = (by_kind(before), by_kind(after));
-    let kinds: BTreeSet<Collective> = a.keys().chain(b.keys()).copied().collect();
-    let summed = |sums: Option<&Vec<(u64, i64, i64)>>, of: fn(&(u64, i64, i64)) -> i64| {
-        let mut values: Vec<i64> = sums.map_or_else(Vec::new, |sums| sums.iter().map(of).collect());
-        crate::analysis::Summary::of(&mut values).map_or((0, 0), |s| (s.mean as i64, s.deviation as i64))
-    };
+fn collectives(runs: &[Run<'_>; 2]) -> Vec<CollectiveDelta> {
+    let sums = runs.each_ref().map(by_kind);
+    let kinds: BTreeSet<Collective> = sums.iter().flat_map(BTreeMap::keys).copied().collect();
     let delta = |kind: &Collective, of: fn(&(u64, i64, i64)) -> i64| {
-        let ((a_ns, a_spread), (b_ns, b_spread)) = (summed(a.get(kind), of), summed(b.get(kind), of));
-        Delta { a_ns, b_ns, spread_ns: a_spread.max(b_spread) }
+        let of_run = |sums: &BTreeMap<Collective, Vec<(u64, i64, i64)>>| {
+            let mut values: Vec<i64> = sums.get(kind).map_or_else(Vec::new, |sums| sums.iter().map(of).collect());
+            mean_and_spread(&mut values).unwrap_or_default()
+        };
+        delta(runs, sums.each_ref().map(of_run))
     };
-    let count = |sums: Option<&Vec<(u64, i64, i64)>>| sums.map_or(0, |sums| sums.iter().map(|(n, ..)| n).sum());
+    let counts = |kind: &Collective| {
+        sums.each_ref().map(|sums| sums.get(kind).map_or(0, |sums| sums.iter().map(|(count, ..)| count).sum()))
+    };
     let of = |kind: Collective| CollectiveDelta {
         kind,
-        counts: [count(a.get(&kind)), count(b.get(&kind))],
+        counts: counts(&kind),
         per_step: delta(&kind, |(_, total, _)| *total),
         exposed: delta(&kind, |(_, _, exposed)| *exposed),
     };
@@ -290,65 +333,4 @@ fn in_common(a: &[KernelShape], b: &[KernelShape]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::{Causes, Partition, TypicalStep};
-
-    #[test]
-    fn a_difference_within_the_spread_is_noise() {
-        let delta = |b_ns, spread_ns| Delta { a_ns: 100, b_ns, spread_ns };
-        assert!(delta(105, 5).is_noise() && delta(95, 5).is_noise());
-        assert!(!delta(106, 5).is_noise() && !delta(94, 5).is_noise());
-        assert_eq!((delta(150, 0).share(), Delta::default().share()), (Some(0.5), None));
-    }
-
-    #[test]
-    fn parts_are_the_means_that_are_shown_elsewhere() {
-        let parts = |exposed_comm_ns, idle_ns| Partition {
-            span_ns: exposed_comm_ns + idle_ns,
-            exposed_comm_ns,
-            idle_ns,
-            ..Partition::default()
-        };
-        // The sums leave remainders, so that means that sum to the step are not each rounded down.
-        let of = [parts(2, 5), parts(3, 5), parts(3, 6)];
-        let step = |parts| StepSummary { parts, typical: true, ..StepSummary::default() };
-        let rank = RankSummary {
-            typical: Some(TypicalStep {
-                count: 3,
-                median_span_ns: 8,
-                mean: Partition::mean(&of),
-                causes: Causes::default(),
-            }),
-            steps: of.map(step).to_vec(),
-            ..RankSummary::default()
-        };
-        let mean = rank.mean_parts();
-        assert_eq!((mean.span_ns, mean.exposed_comm_ns, mean.idle_ns), (8, 3, 5), "8/3 and 16/3 sum to 24/3");
-        let diff = Diff::of(&rank, &rank);
-        assert_eq!((diff.step.a_ns, diff.step.b_ns), (8, 8));
-        for (part, delta) in &diff.parts {
-            assert_eq!((delta.a_ns, delta.b_ns), (part.of(&mean), part.of(&mean)), "{part:?}");
-        }
-    }
-
-    #[test]
-    fn kernels_are_joined_by_full_name_and_shape() {
-        let kernel = |name: &str, blocks, total_ns| KernelShape {
-            name: name.to_owned(),
-            blocks,
-            family: None,
-            count: 1,
-            total_ns,
-            median_ns: total_ns,
-            spread_ns: 0,
-        };
-        let rank = |kernels| RankSummary { kernels, ..RankSummary::default() };
-        let a = rank(vec![kernel("f<1>", Some(4), 60), kernel("f<2>", Some(4), 40)]);
-        let b = rank(vec![kernel("f<1>", Some(4), 90), kernel("f<2>", Some(8), 10)]);
-        let diff = Diff::of(&a, &b);
-        let rows: Vec<_> = diff.kernels.iter().map(|k| (k.name.as_str(), k.blocks, k.totals_ns)).collect();
-        assert_eq!(rows, [("f<2>", Some(4), [40, 0]), ("f<1>", Some(4), [60, 90]), ("f<2>", Some(8), [0, 10])]);
-        assert_eq!(diff.comparable.kernels_in_common, 0.6);
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Number of the format. A reader takes its own and earlier ones; unknown keys are left out.
+/// Number of the format, from 1. A reader takes its own and earlier ones; unknown keys are left out.
 pub const FORMAT: u32 = 1;
 /// Ending of the files, without the dot.
 pub const ENDING: &str = "summary";
@@ -34,6 +34,9 @@ pub enum FileError {
     /// Cut or damaged.
     #[error("the summary is cut or damaged ({0}): make it anew with `stepscope summarize`")]
     Damaged(String),
+    /// Written by no version.
+    #[error("the summary has format {0}, which no stepscope writes: make it anew with `stepscope summarize`")]
+    NoFormat(u32),
     /// Written by a later version.
     #[error("the summary has format {0}, this version reads up to {FORMAT}: use a newer stepscope, or make it anew")]
     Later(u32),
@@ -65,6 +68,17 @@ pub fn may_be(start: &[u8]) -> bool {
     start.starts_with(&GZIP)
 }
 
+/// How a summary in `target` names its export: by its bare name when both are in one folder, which may then move as a
+/// whole; else by its whole path, so that it is found from wherever the summary is opened.
+pub fn export_as_named_in(export: &Path, target: &Path) -> PathBuf {
+    let export = std::path::absolute(export).unwrap_or_else(|_| export.to_owned());
+    let folder = |path: &Path| std::fs::canonicalize(std::path::absolute(path).ok()?.parent()?).ok();
+    match export.file_name() {
+        Some(name) if folder(&export).is_some_and(|own| folder(target) == Some(own)) => name.into(),
+        _ => export,
+    }
+}
+
 /// Reads a summary file.
 ///
 /// # Errors
@@ -83,8 +97,10 @@ pub fn read(bytes: &[u8]) -> Result<ExportSummary, FileError> {
         serde_json::error::Category::Data => FileError::NotASummary,
         _ => FileError::Damaged(error.to_string()),
     })?;
-    if head.stepscope_summary > FORMAT {
-        return Err(FileError::Later(head.stepscope_summary));
+    match head.stepscope_summary {
+        0 => return Err(FileError::NoFormat(0)),
+        1..=FORMAT => {}
+        later => return Err(FileError::Later(later)),
     }
     let file: File<ExportSummary> =
         serde_json::from_slice(&text).map_err(|error| FileError::Damaged(error.to_string()))?;
@@ -107,7 +123,8 @@ pub fn is_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
 }
 
-/// The summary in a file; `None` when the file is something that a loader of exports should look at.
+/// The summary in a file, its export as seen from here; `None` when the file is something that a loader of exports should
+/// look at.
 ///
 /// # Errors
 /// When a file that is named or packed like a summary cannot be read or is none.
@@ -123,7 +140,9 @@ pub fn read_file(path: &Path) -> Result<Option<ExportSummary>, ReadError> {
         return Ok(None);
     }
     opened.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(Some(read(&bytes)?))
+    let mut summary = read(&bytes)?;
+    summary.file = path.with_file_name(&summary.file);
+    Ok(Some(summary))
 }
 
 /// As [`read_file`] for each of `paths`, several at once; the answers come in their order.
@@ -142,6 +161,23 @@ mod tests {
     }
 
     #[test]
+    fn an_export_is_found_from_every_folder_that_its_summary_is_opened_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let (export, beside) = (folder.path().join("a/rank0.sqlite"), folder.path().join("a/rank0.summary"));
+        std::fs::create_dir_all(folder.path().join("a")).unwrap();
+        assert_eq!(export_as_named_in(&export, &beside), Path::new("rank0.sqlite"));
+        assert_eq!(export_as_named_in(&export, &folder.path().join("b.summary")), export);
+        let typed = export_as_named_in(Path::new("b/../rank0.sqlite"), &beside);
+        assert!(typed.is_absolute(), "{}", typed.display());
+        // Read again, a bare name is beside the summary and a whole path is itself.
+        for (named, seen) in [("rank0.sqlite", &export), (export.to_str().unwrap(), &export)] {
+            let summary = ExportSummary { file: named.into(), ..ExportSummary::default() };
+            std::fs::write(&beside, write(&summary).unwrap()).unwrap();
+            assert_eq!(&read_file(&beside).unwrap().unwrap().file, seen);
+        }
+    }
+
+    #[test]
     fn other_files_and_damage_are_told() {
         let bytes = write(&ExportSummary::default()).unwrap();
         assert!(matches!(read(b"SQLite format 3"), Err(FileError::NotASummary)));
@@ -155,6 +191,9 @@ mod tests {
         };
         assert!(matches!(read(&packed("{}")), Err(FileError::NotASummary)));
         assert!(matches!(read(&packed("[1")), Err(FileError::NotASummary | FileError::Damaged(_))));
+        let none = r#"{"stepscope_summary": 0, "export": {}}"#;
+        let refused = read(&packed(none)).unwrap_err();
+        assert!(matches!(refused, FileError::NoFormat(0)) && refused.to_string().contains("format 0, which no"));
         let later = r#"{"stepscope_summary": 9, "export": [1]}"#;
         assert!(matches!(read(&packed(later)), Err(FileError::Later(9))));
         let odd = r#"{"stepscope_summary": 1, "export": {"ranks": 7}}"#;

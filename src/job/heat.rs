@@ -159,10 +159,12 @@ fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
 }
 
 /// Share of the time of its typical steps that a rank waited for others; of its whole span where no steps are marked.
+/// `None` when no collective of it could be matched.
 pub fn wait_share(job: &Job, rank: usize) -> Option<f64> {
     let summary = job.summary(rank)?;
+    let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
     if !summary.has_marked_steps() {
-        return share(job.waits.ranks.get(rank)?.split.wait_ns, summary.span.len_ns());
+        return share(waits.split.wait_ns, summary.span.len_ns());
     }
     let typical = || summary.steps.iter().filter(|step| step.typical);
     let waited = typical().filter_map(|step| job.stragglers.waits_ns.get(&(rank, step.number?)));

@@ -12,6 +12,7 @@
 
 mod arrivals;
 mod clock;
+mod clock_ends;
 mod cost;
 mod diff;
 mod exposed;
@@ -22,6 +23,7 @@ mod kernel_waits;
 mod longest;
 mod matching;
 mod median;
+mod names;
 mod place;
 mod ranks;
 mod staged_step;
@@ -36,7 +38,9 @@ mod waits;
 pub use arrivals::{CommGroup, GroupKey};
 pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
 pub use cost::{Extra, ExtraKind, SlowKernels};
-pub use diff::{COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, KernelDelta, RangeDelta};
+pub use diff::{
+    COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, DiffScope, ENOUGH_STEPS, KernelDelta, RangeDelta,
+};
 pub use exposed::{ExposedSplit, exposed_splits};
 pub use heat::{Heat, HeatMetric, deviation, wait_share};
 pub use kernel_waits::{KernelWaits, WaitWalk};
@@ -69,6 +73,8 @@ pub struct JobOptions {
 pub struct Job {
     /// What each export tells of its ranks.
     pub exports: Vec<Arc<ExportSummary>>,
+    /// What each export is called: its file's name without ending, with the folder where several have that name.
+    pub names: Vec<String>,
     /// Every rank, export after export.
     pub ranks: Vec<JobRank>,
     /// Collectives that several ranks took part in, as far as they can be paired.
@@ -88,10 +94,11 @@ pub struct Job {
 impl Job {
     /// Computes everything about the ranks of `exports`.
     pub fn of(exports: Vec<Arc<ExportSummary>>, options: &JobOptions) -> Self {
-        let ranks = ranks::of(&exports, &options.places);
+        let names = names::of(exports.iter().map(|export| export.file.as_path()));
+        let ranks = ranks::of(&exports, &names, &options.places);
         let (groups, refused) = matching::groups(&exports, &ranks);
         let clock = Clock::of(&exports, &ranks, &groups, options);
-        let mut job = Self { exports, ranks, groups, refused, clock, ..Self::default() };
+        let mut job = Self { exports, names, ranks, groups, refused, clock, ..Self::default() };
         job.waits = Waits::of(&job);
         job.stragglers = Stragglers::of(&job);
         job.pipeline = Stages::of(&job);
@@ -114,7 +121,7 @@ impl Job {
     /// The same job with other places of its ranks: what was matched, and the clock, stay.
     #[must_use]
     pub fn placed(&self, places: &PlaceOptions) -> Self {
-        let mut job = Self { ranks: ranks::of(&self.exports, places), ..self.clone() };
+        let mut job = Self { ranks: ranks::of(&self.exports, &self.names, places), ..self.clone() };
         job.pipeline = Stages::of(&job);
         job
     }
@@ -123,6 +130,11 @@ impl Job {
     pub fn summary(&self, rank: usize) -> Option<&RankSummary> {
         let at = self.ranks.get(rank)?.at;
         self.exports.get(at.export)?.ranks.get(at.rank)
+    }
+
+    /// What export `export` is called; empty when there is no such.
+    pub fn name(&self, export: usize) -> &str {
+        self.names.get(export).map_or("", String::as_str)
     }
 
     /// The rank of an export, as an index into [`Job::ranks`].

@@ -24,21 +24,21 @@ pub struct JobRank {
     pub place: Place<Known>,
 }
 
-/// The ranks of all exports. Those of several exports that carry one label get the file's name behind it.
-pub(super) fn of(exports: &[Arc<ExportSummary>], options: &PlaceOptions) -> Vec<JobRank> {
-    let all = exports.iter().enumerate().flat_map(|(export, e)| {
-        e.ranks.iter().enumerate().map(move |(rank, r)| (RankRef { export, rank }, e.as_ref(), r.label.as_str()))
+/// The ranks of all exports, which are called `names`. Those that carry one label get the export's name behind it.
+pub(super) fn of(exports: &[Arc<ExportSummary>], names: &[String], options: &PlaceOptions) -> Vec<JobRank> {
+    let all = exports.iter().zip(names).enumerate().flat_map(|(export, (e, name))| {
+        e.ranks.iter().enumerate().map(move |(rank, r)| (RankRef { export, rank }, name, r.label.as_str()))
     });
-    let all: Vec<(RankRef, &ExportSummary, &str)> = all.collect();
+    let all: Vec<(RankRef, &String, &str)> = all.collect();
     let mut counts: rustc_hash::FxHashMap<&str, u32> = rustc_hash::FxHashMap::default();
     all.iter().for_each(|(.., label)| *counts.entry(label).or_default() += 1);
-    let label = |export: &ExportSummary, label: &str| match counts.get(label) {
+    let label = |name: &str, label: &str| match counts.get(label) {
         Some(1) => label.to_owned(),
-        _ => format!("{label} ({})", export.stem()),
+        _ => format!("{label} ({name})"),
     };
-    let rank = |(at, export, text): &(RankRef, &ExportSummary, &str)| JobRank {
+    let rank = |(at, name, text): &(RankRef, &String, &str)| JobRank {
         at: *at,
-        label: label(export, text),
+        label: label(name, text),
         place: Place::default(),
     };
     let mut ranks: Vec<JobRank> = all.iter().map(rank).collect();
@@ -49,7 +49,7 @@ pub(super) fn of(exports: &[Arc<ExportSummary>], options: &PlaceOptions) -> Vec<
     ranks
 }
 
-/// Labels that are still equal (files of one name in several folders) are numbered.
+/// Labels that are still equal (files of one path, ranks of one file) are numbered.
 fn number_equals(ranks: &mut [JobRank]) {
     let mut seen: rustc_hash::FxHashMap<String, u32> = rustc_hash::FxHashMap::default();
     for rank in ranks {

@@ -2,11 +2,10 @@
 
 use super::CommGroup;
 use super::arrivals;
-use super::median::median_and_spread;
 use super::place::{self, Layout, Place};
 use crate::analysis::{
     Analysis, Area, Attribution, Causes, Class, Counts, Family, NamedBy, Partition, RangeSum, RankAnalysis, StageWork,
-    Step, StepEdge, TypicalStep, group_name, kernel_name,
+    Step, StepEdge, Summary, TypicalStep, group_name, kernel_name, median_of,
 };
 use crate::trace::{OpKind, Rank, Trace};
 use crate::units::Span;
@@ -142,8 +141,9 @@ pub struct KernelShape {
     pub total_ns: i64,
     /// Median of their durations.
     pub median_ns: i64,
-    /// Median distance of the durations from that.
-    pub spread_ns: i64,
+    /// Standard deviation of their sums over the typical steps; `None` where that is not known.
+    #[serde(default)]
+    pub step_spread_ns: Option<i64>,
 }
 
 /// NVTX ranges of one name in one place: of a typical step, or of the whole capture without steps.
@@ -155,6 +155,9 @@ pub struct RangeTotal {
     pub count: u64,
     /// Time covered by what they ran on the GPU.
     pub gpu_ns: i64,
+    /// Standard deviation of that time over the typical steps; `None` where that is not known.
+    #[serde(default)]
+    pub step_spread_ns: Option<i64>,
 }
 
 impl ExportSummary {
@@ -280,7 +283,8 @@ fn add_families(steps: &mut [StepSummary], rank: &Rank, analysis: &Analysis) {
 /// Kernels by full name and launch shape.
 fn kernels(trace: &Trace, analysis: &Analysis, rank: &Rank, steps: &[StepSummary]) -> Vec<KernelShape> {
     let windows: Vec<Span> = steps.iter().filter(|step| step.typical).map(|step| step.window).collect();
-    let mut lengths_ns: FxHashMap<(u32, u16), Vec<i64>> = FxHashMap::default();
+    // Durations, and the number of the step of each.
+    let mut runs: FxHashMap<(u32, u16), Vec<(usize, i64)>> = FxHashMap::default();
     let mut at = 0;
     for op in (0..rank.ops.len()).filter(|op| rank.ops.kind[*op] == OpKind::Kernel) {
         let span = rank.ops.span(op);
@@ -293,29 +297,40 @@ fn kernels(trace: &Trace, analysis: &Analysis, rank: &Rank, steps: &[StepSummary
             }
         }
         let key = (rank.ops.name[op].0, rank.ops.blocks_of(op).unwrap_or(0));
-        lengths_ns.entry(key).or_default().push(span.len_ns());
+        runs.entry(key).or_default().push((at, span.len_ns()));
     }
-    let of = |((name, blocks), lengths_ns): ((u32, u16), Vec<i64>)| {
+    let of = |((name, blocks), runs): ((u32, u16), Vec<(usize, i64)>)| {
         let id = crate::trace::OpNameId(name);
         let family = match analysis.classes.class(id, OpKind::Kernel) {
             Class::Compute(family) => Some(family),
             _ => None,
         };
-        let (median_ns, spread_ns) = median_and_spread(&lengths_ns).unwrap_or_default();
+        let lengths_ns: Vec<i64> = runs.iter().map(|(_, len_ns)| *len_ns).collect();
         KernelShape {
             name: trace.name(kernel_name(trace, id, NamedBy::Full)).to_owned(),
             blocks: Some(blocks).filter(|blocks| *blocks > 0),
             family,
-            count: lengths_ns.len() as u64,
+            count: runs.len() as u64,
             total_ns: lengths_ns.iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns)),
-            median_ns,
-            spread_ns,
+            step_spread_ns: step_spread(windows.len(), &runs),
+            median_ns: median_of(lengths_ns).unwrap_or(0),
         }
     };
-    let mut list: Vec<KernelShape> = lengths_ns.into_iter().map(of).collect();
+    let mut list: Vec<KernelShape> = runs.into_iter().map(of).collect();
     list.sort_by(|a, b| (Reverse(a.total_ns), &a.name, a.blocks).cmp(&(Reverse(b.total_ns), &b.name, b.blocks)));
     list.truncate(LISTED);
     list
+}
+
+/// Standard deviation of the sums over `steps` steps of times, each with its step; `None` of fewer than two steps.
+fn step_spread(steps: usize, times_ns: &[(usize, i64)]) -> Option<i64> {
+    let mut sums_ns = vec![0_i64; steps];
+    for (step, ns) in times_ns {
+        if let Some(sum) = sums_ns.get_mut(*step) {
+            *sum = sum.saturating_add(*ns);
+        }
+    }
+    Summary::of(&mut sums_ns).filter(|sums| sums.count > 1).map(|sums| sums.deviation as i64)
 }
 
 /// NVTX ranges by their path of grouped names, a typical step's mean, or the whole capture without steps.
@@ -325,10 +340,19 @@ fn ranges(trace: &Trace, numbers: &RankAnalysis) -> Vec<RangeTotal> {
     let mut nodes: Vec<(u32, &RangeSum)> = (0_u32..).zip(&sums.nodes).filter(|(_, sum)| sum.busy_ns > 0).collect();
     nodes.sort_by_key(|(node, sum)| (Reverse(sum.busy_ns), *node));
     nodes.truncate(LISTED);
+    let typical: Vec<bool> =
+        numbers.steps.as_ref().map_or_else(Vec::new, |steps| steps.steps.iter().map(|step| step.typical).collect());
+    let spread_ns = |node: u32| {
+        let by_step = numbers.ranges.busy_by_step(trace, Attribution::Process, node);
+        let of_typical = by_step.into_iter().zip(&typical).filter(|(_, typical)| **typical).map(|(ns, _)| ns);
+        let times_ns: Vec<(usize, i64)> = of_typical.enumerate().collect();
+        step_spread(times_ns.len(), &times_ns)
+    };
     let of = |(node, sum): (u32, &RangeSum)| RangeTotal {
         path: path(trace, numbers, node),
         count: sum.count,
         gpu_ns: sum.busy_ns,
+        step_spread_ns: spread_ns(node),
     };
     nodes.into_iter().map(of).collect()
 }

@@ -85,6 +85,8 @@ pub struct RankWaits {
     pub decided: u64,
     /// Those in which it did.
     pub last: u64,
+    /// Its communication kernels that could not be paired.
+    pub unmatched: u64,
 }
 
 impl RankWaits {
@@ -152,8 +154,10 @@ impl Waits {
         waits.matrix = WaitMatrix { cells };
         waits.kernels = kernels.into_iter().map(KernelWaits::of).collect();
         let kernels = |rank: usize| job.summary(rank).map_or(0, |s| s.comm.iter().map(|g| g.len() as u64).sum::<u64>());
-        let all: u64 = (0..job.ranks.len()).map(kernels).sum();
-        waits.unmatched = all.saturating_sub(waits.ranks.iter().map(|rank| rank.collectives).sum());
+        for (rank, of) in waits.ranks.iter_mut().enumerate() {
+            of.unmatched = kernels(rank).saturating_sub(of.collectives);
+            waits.unmatched += of.unmatched;
+        }
         waits
     }
 }

@@ -2,6 +2,7 @@
 
 use super::document::{Block, Grid};
 use super::table::table;
+use super::verdict::Beside;
 use crate::analysis::{CommSums, Communication, ExposedSpan, Outlier, OutlierReason, RankAnalysis, Sizes};
 use crate::format;
 use crate::trace::{Rank, Trace};
@@ -16,14 +17,16 @@ const JSON_ROWS: usize = 100;
 #[derive(Debug, Serialize)]
 pub struct CommReport {
     communication: CommunicationReport,
+    #[serde(skip)]
+    beside: Beside,
 }
 
 #[derive(Debug, Serialize)]
 struct CommunicationReport {
     sizes: Option<Sizes>,
-    /// Waiting for other ranks; it takes the other ranks to tell.
+    /// Waiting for other ranks in matched collectives; it takes the other ranks to tell.
     wait_ns: Option<i64>,
-    /// The rest; it takes the other ranks to tell.
+    /// The rest of those; it takes the other ranks to tell.
     transfer_ns: Option<i64>,
     by_kind: Vec<KindReport>,
     by_stream: Vec<StreamReport>,
@@ -82,9 +85,28 @@ struct OutlierReport {
     bytes: Option<u64>,
 }
 
+/// How much of the time of communication is waiting for other ranks, or why that is not known.
+pub fn waits_text(beside: &Beside) -> String {
+    match beside.waits {
+        Some(waits) => format!(
+            "Waiting for late ranks is part of these times: {} in the collectives that were matched with other ranks, \
+             beside {} of transfer.",
+            format::duration(waits.wait_ns),
+            format::duration(waits.transfer_ns),
+        ),
+        None if beside.ranks > 1 => {
+            "Waiting for late ranks is part of these times; how much of them is not known, since no \
+                                     collective could be matched with another open rank."
+                .to_owned()
+        }
+        None => "Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank."
+            .to_owned(),
+    }
+}
+
 impl CommReport {
     /// The section of a rank.
-    pub(super) fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis) -> Self {
+    pub(super) fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, beside: Beside) -> Self {
         let comm = &numbers.communication;
         let stream = |at: usize| rank.streams.get(at).map(|stream| stream.id);
         let kinds = comm.by_kind.iter();
@@ -92,8 +114,8 @@ impl CommReport {
         let communicators = comm.by_communicator.iter().zip(&comm.communicator_ranks);
         let communication = CommunicationReport {
             sizes: comm.sizes,
-            wait_ns: None,
-            transfer_ns: None,
+            wait_ns: beside.waits.map(|waits| waits.wait_ns),
+            transfer_ns: beside.waits.map(|waits| waits.transfer_ns),
             by_kind: kinds.map(|(kind, sums)| KindReport { kind: kind.text(), sums: sums.clone() }).collect(),
             by_stream: streams
                 .map(|(at, sums)| StreamReport {
@@ -114,7 +136,7 @@ impl CommReport {
             outlier_count: comm.outlier_count,
             outliers: outliers(trace, rank, comm),
         };
-        Self { communication }
+        Self { communication, beside }
     }
 
     /// The section as text, indented under its rank; empty when there is nothing to say.
@@ -158,10 +180,7 @@ impl CommReport {
 
     /// What to know when reading the sums, a sentence or two each.
     fn notes(&self, sizes: Sizes) -> Vec<String> {
-        let mut notes = vec![
-            "Waiting for late ranks is part of these times; how much of them it is cannot be told from one rank."
-                .to_owned(),
-        ];
+        let mut notes = vec![waits_text(&self.beside)];
         if self.communication.by_kind.iter().any(|row| row.sums.bandwidth.is_some()) {
             notes.push(
                 "Bandwidth is the median over kernels of known size, without outliers and the first of a communicator: the \

@@ -56,7 +56,7 @@ pub enum SaveError {
         /// The file.
         path: PathBuf,
         /// The endings that tell one, in words.
-        endings: &'static str,
+        endings: String,
     },
     /// A folder is there.
     #[error("{} is a folder: name a file in it", path.display())]
@@ -80,6 +80,8 @@ pub enum SaveError {
     },
 }
 
+/// Title of the page of a report.
+const REPORT: &str = "stepscope report";
 /// First line of reports in YAML and Markdown, and of text in a file.
 const TITLE: &str = "# stepscope report\n";
 /// First line of summary tables in a file, unless they are JSON.
@@ -111,15 +113,24 @@ impl Form {
         }
     }
 
-    /// The form that a file's ending tells.
+    /// The form of a report that a file's ending tells.
     ///
     /// # Errors
     /// When it tells none.
     pub fn of_path(path: &Path) -> Result<Self, SaveError> {
+        Self::among(&Self::ALL, path)
+    }
+
+    /// The one of `forms` that a file's ending tells.
+    ///
+    /// # Errors
+    /// When it tells none of them.
+    pub fn among(forms: &[Self], path: &Path) -> Result<Self, SaveError> {
         let ending = ending(path)?;
-        let fits = |form: &Self| form.endings().iter().any(|known| known.eq_ignore_ascii_case(ending));
-        let endings = ".txt, .json, .yaml, .md or .html";
-        Self::ALL.into_iter().find(fits).ok_or_else(|| SaveError::Ending { path: path.to_owned(), endings })
+        let fits = |form: &&Self| form.endings().iter().any(|known| known.eq_ignore_ascii_case(ending));
+        let usual = || forms.iter().filter_map(|form| form.endings().first().copied());
+        let none = || SaveError::Ending { path: path.to_owned(), endings: one_of(usual()) };
+        forms.iter().find(fits).copied().ok_or_else(none)
     }
 
     /// The report of some captures of the run that `experiment` describes. Only the page shows `pictures`.
@@ -149,7 +160,7 @@ impl Form {
             Self::Json => json(report).map_err(|error| SaveError::Form(error.to_string())),
             Self::Yaml => notes::yaml(report).map(|text| format!("{TITLE}{text}")).map_err(SaveError::Form),
             Self::Markdown => Ok(format!("{TITLE}\n{}", markdown::page(&document::of(report)))),
-            Self::Html => Ok(html::page(&document::of(report), pictures)),
+            Self::Html => Ok(html::page(REPORT, &document::of(report), pictures)),
         }
     }
 
@@ -182,7 +193,8 @@ impl TableForm {
     pub fn of_path(path: &Path) -> Result<Self, SaveError> {
         let ending = ending(path)?;
         let fits = |form: &Self| form.ending().eq_ignore_ascii_case(ending);
-        let none = || SaveError::Ending { path: path.to_owned(), endings: ".txt, .csv or .json" };
+        let none =
+            || SaveError::Ending { path: path.to_owned(), endings: one_of(Self::ALL.into_iter().map(Self::ending)) };
         Self::ALL.into_iter().find(fits).ok_or_else(none)
     }
 
@@ -192,6 +204,15 @@ impl TableForm {
     /// When something else is there, or the file cannot be written.
     pub fn save(self, text: &str, path: &Path) -> Result<(), SaveError> {
         save(if self == Self::Json { "" } else { TABLES_TITLE }, text, path)
+    }
+}
+
+/// Endings in words: `.txt, .csv or .json`.
+fn one_of(endings: impl Iterator<Item = &'static str>) -> String {
+    let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+    match endings.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        _ => endings.concat(),
     }
 }
 

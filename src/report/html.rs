@@ -28,14 +28,15 @@ figcaption { color: var(--weak); }
 @media print { main { max-width: none; } .scroll { overflow: visible; } }
 ";
 
-/// The blocks as a page. Tags are closed as XML asks, so that any reader can take it.
-pub(super) fn page(blocks: &[Block], pictures: &[Picture]) -> String {
+/// The blocks as a page with this title. Tags are closed as XML asks, so that any reader can take it.
+pub(super) fn page(title: &str, blocks: &[Block], pictures: &[Picture]) -> String {
+    let title = escaped(title);
     let body: String = blocks.iter().map(|one| block(one, pictures)).collect();
     format!(
         "{START}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n\
-         <title>stepscope report</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>stepscope report</h1>\n{body}</main>\n</body>\n</html>\n"
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 
@@ -121,11 +122,12 @@ mod tests {
     #[test]
     fn pictures_are_in_the_page_for_both_themes() {
         let picture = Picture { caption: "Step <3>".to_owned(), light_png: vec![1, 2, 3], dark_png: vec![4] };
-        let page = page(&[Block::Pictures], &[picture]);
+        let page = page("A & B", &[Block::Pictures], &[picture]);
         assert!(
             page.contains("src=\"data:image/png;base64,AQID\"")
                 && page.contains("srcset=\"data:image/png;base64,BA==\"")
         );
         assert!(page.contains("alt=\"Step &lt;3&gt;\""));
+        assert!(page.contains("<title>A &amp; B</title>") && page.contains("<h1>A &amp; B</h1>"));
     }
 }

@@ -180,7 +180,7 @@ impl LaunchReport {
         line("queue time (end of the call to start of the work)", whole.queue_time);
         pieces.push(Piece::table("Latency and queue time", rows));
         pieces.push(Piece::Note(format!(
-            "{} launched {}; at most {} queued, {} on the mean.",
+            "{} launched {}; at most {} queued, {} on average.",
             format::counted(whole.launches, "call", "calls"),
             format::counted(whole.operations, "operation", "operations"),
             format::counted(whole.max_depth.into(), "was", "were"),
@@ -203,7 +203,7 @@ impl LaunchReport {
             return;
         }
         pieces.push(Piece::Note(format!(
-            "Kernels under {}: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on the mean.",
+            "Kernels under {}: {} ({} of all kernels) with {} ({} of kernel time); a kernel takes {} on average.",
             format::duration(short.below_ns),
             format::count(short.count),
             format::percent(short.count_share),

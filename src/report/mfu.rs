@@ -444,7 +444,7 @@ pub fn doubt_text(doubt: &Doubt) -> String {
         }
         Doubt::Convention(why) => (*why).to_owned(),
         Doubt::Outliers(slow) => format!(
-            "Outlier steps are left out ({} of {}): with them a step takes {} in the mean{}{}.",
+            "Outlier steps are left out ({} of {}): with them a step takes {} on average{}{}.",
             format::count(slow.count),
             format::count(slow.of),
             format::duration_f(slow.mean_ns),

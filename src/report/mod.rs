@@ -23,6 +23,7 @@ mod table;
 mod text;
 mod verdict;
 
+pub use comm::waits_text;
 pub use form::{Form, Picture, SaveError, TableForm, check_target, save_summary};
 pub use gap::Gap;
 pub use guide::{GuideLine, guide_lines, stage_title, state_title};
@@ -34,8 +35,8 @@ pub use selection::{
 pub use stats::{ExportTables, StatsReport, stats_csv, stats_help, stats_skipped, stats_text};
 pub use text::{edge_text, empty_ranges_text, report_text};
 pub use verdict::{
-    bubble_text, evidence_text, gain_text, margin_text, mfu_text, next_text, no_verdict, place_text, value_text,
-    verdict_cost, verdict_text, verdict_title, waiting_text,
+    Beside, bubble_text, evidence_text, gain_text, margin_text, mfu_text, next_text, no_verdict, place_text,
+    value_text, verdict_cost, verdict_text, verdict_title, waiting_text,
 };
 
 use serde::Serialize;

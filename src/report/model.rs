@@ -7,14 +7,14 @@ use super::idle::IdleReport;
 use super::launch::LaunchReport;
 use super::mfu::MfuReport;
 use super::ranges::RangesReport;
-use super::verdict::VerdictReport;
+use super::verdict::{Beside, VerdictReport};
 use crate::analysis::{
     Analysis, Causes, CollectiveSum, Family, KernelSum, Limit, Mfu, Overlap, Part, Partition, RankAnalysis, Step,
     StepEdge, Steps, top_kernel,
 };
 use crate::experiment::Experiment;
 use crate::format;
-use crate::job::{ExportSummary, ExposedSplit, Job, JobOptions, exposed_splits};
+use crate::job::{ExportSummary, Job, JobOptions, exposed_splits};
 use crate::trace::{Gpu, OpNameId, Rank, TableCount, Trace, Warning};
 use crate::units::share;
 use serde::Serialize;
@@ -285,23 +285,27 @@ impl Report {
     pub fn of_job(captures: &[Capture<'_>], experiment: Option<&Experiment>, job: &Job) -> Self {
         let analyses: Vec<&Analysis> = captures.iter().map(|c| c.analysis).collect();
         // The ranks of the captures are the first ones of the job, in the same order.
-        let mut splits = exposed_splits(job, &analyses).into_iter();
+        let mut ranks_of_job = exposed_splits(job, &analyses).into_iter().enumerate();
         let pairs: Vec<(&Trace, &Analysis)> = captures.iter().map(|c| (c.trace, c.analysis)).collect();
         let mfu = Mfu::of(&pairs, experiment);
         let mut of = |c: &Capture<'_>| {
             let ranks = c.trace.ranks.iter().zip(&c.analysis.ranks);
             let top = |at: usize| top_kernel(c.trace, at, &c.analysis.classes);
-            let of = |(at, (rank, numbers))| RankReport {
-                top_kernel: top(at).map(|(name, sum)| NamedSum::of(c.trace, name, sum)),
-                ..RankReport::of(c.trace, rank, numbers, mfu.mfu, splits.next().flatten())
+            let of = |(at, (rank, numbers))| {
+                let (of_job, split) = ranks_of_job.next().unwrap_or_default();
+                let report = RankReport::of(c.trace, rank, numbers, mfu.mfu, Beside::of(job, of_job, split));
+                RankReport {
+                    top_kernel: top(at).map(|(name, sum)| NamedSum::of(c.trace, name, sum)),
+                    label: job.ranks.get(of_job).map_or(report.label, |rank| rank.label.clone()),
+                    ..report
+                }
             };
             ranks.enumerate().map(of).collect::<Vec<_>>()
         };
-        let mut ranks: Vec<RankReport> = captures.iter().flat_map(&mut of).collect();
-        make_labels_distinct(&mut ranks);
+        let ranks: Vec<RankReport> = captures.iter().flat_map(&mut of).collect();
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            exports: captures.iter().map(|c| ExportReport::of(c, ranks.len())).collect(),
+            exports: captures.iter().map(|c| ExportReport::of(c, job.ranks.len())).collect(),
             ranks,
             experiment: experiment.cloned(),
             guide: guide_lines(captures, mfu.mfu.is_some()),
@@ -321,18 +325,6 @@ fn together(job: &Job) -> Vec<String> {
     let clock = (job.exports.len() > 1).then(|| format!("Clock of the files: {}.", clock_text(job)));
     let lines = clock.into_iter().chain(notices(job)).chain([straggler_text(job)]);
     lines.chain(straggler_advice(job)).chain(wandering_text(job)).collect()
-}
-
-/// Ranks of several files that carry one label get the file's name behind it.
-fn make_labels_distinct(ranks: &mut [RankReport]) {
-    let labels: Vec<String> = ranks.iter().map(|rank| rank.label.clone()).collect();
-    for (at, rank) in ranks.iter_mut().enumerate() {
-        let shared = labels.iter().enumerate().any(|(other, label)| other != at && *label == rank.label);
-        if shared {
-            let file = std::path::Path::new(&rank.export).file_stem().unwrap_or_default().to_string_lossy();
-            rank.label = format!("{} ({file})", rank.label);
-        }
-    }
 }
 
 impl ExportReport {
@@ -368,7 +360,7 @@ impl NamedSum {
 }
 
 impl RankReport {
-    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<ExposedSplit>) -> Self {
+    fn of(trace: &Trace, rank: &Rank, numbers: &RankAnalysis, mfu: Option<f64>, beside: Beside) -> Self {
         let process = trace.processes.get(rank.process);
         let steps = numbers.steps.as_ref();
         let stream = |at: usize| rank.streams.get(at).map(|s| s.id);
@@ -416,9 +408,9 @@ impl RankReport {
             }),
             idle: IdleReport::of(trace, rank, numbers),
             ranges: RangesReport::of(trace, rank, numbers),
-            comm: CommReport::of(trace, rank, numbers),
+            comm: CommReport::of(trace, rank, numbers, beside),
             launch: LaunchReport::of(trace, rank, numbers),
-            verdict: VerdictReport::of(trace, numbers, mfu, split),
+            verdict: VerdictReport::of(trace, numbers, mfu, &beside),
         }
     }
 }

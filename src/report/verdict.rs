@@ -5,10 +5,29 @@ use crate::analysis::{
     Area, Basis, Diagnosis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict,
 };
 use crate::format;
-use crate::job::ExposedSplit;
+use crate::job::{ExposedSplit, Job, Split};
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// What the ranks that are open together tell of one of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside {
+    /// Ranks that are open, itself included.
+    pub ranks: usize,
+    /// Its exposed communication by what it was; `None` when no collective could be matched.
+    pub split: Option<ExposedSplit>,
+    /// All its matched collectives; `None` without any.
+    pub waits: Option<Split>,
+}
+
+impl Beside {
+    /// What `job` tells of its rank `rank`, whose exposed communication splits so.
+    pub fn of(job: &Job, rank: usize, split: Option<ExposedSplit>) -> Self {
+        let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0).map(|waits| waits.split);
+        Self { ranks: job.ranks.len(), split, waits }
+    }
+}
 
 /// The verdict and the findings of one rank; its fields stand among the rank's own.
 #[derive(Debug, Serialize)]
@@ -131,12 +150,12 @@ const LATE_RANK: &str = "Most of this is waiting for a rank that starts later, s
 /// What to do after a verdict: the advice, and what it is about when that is not what the verdict names.
 ///
 /// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice.
-pub fn next_text(verdict: &Verdict, split: Option<&ExposedSplit>) -> String {
-    let waits = split.is_some_and(ExposedSplit::is_mostly_waiting);
+pub fn next_text(verdict: &Verdict, beside: &Beside) -> String {
+    let waits = beside.split.as_ref().is_some_and(ExposedSplit::is_mostly_waiting);
     if waits && verdict.area == Area::Communication && verdict.next.area() == Area::Communication {
         return LATE_RANK.to_owned();
     }
-    let advice = verdict.next.advice();
+    let advice = verdict.next.advice_among(beside.ranks);
     if verdict.next.area() == verdict.area { advice.to_owned() } else { format!("{}: {advice}", verdict.next.title()) }
 }
 
@@ -190,16 +209,20 @@ pub fn bubble_text(verdict: &Verdict) -> Option<String> {
 
 /// Exposed communication by what it was; of a verdict on communication, when that is not known, why not. `None` when
 /// there is nothing to say.
-pub fn waiting_text(verdict: &Verdict, split: Option<&ExposedSplit>) -> Option<String> {
-    match split {
+pub fn waiting_text(verdict: &Verdict, beside: &Beside) -> Option<String> {
+    match &beside.split {
         Some(split) => (*split != ExposedSplit::default()).then(|| split_text(split)),
+        None if beside.ranks > 1 => (verdict.area == Area::Communication).then(|| UNMATCHED.to_owned()),
         None => (verdict.area == Area::Communication).then(|| UNSPLIT.to_owned()),
     }
 }
 
-/// Why waiting is not told from transfer.
+/// Why waiting is not told from transfer when one rank is open.
 const UNSPLIT: &str = "Part of it may be waiting for a rank that arrives late, which one rank's numbers cannot tell from \
                        transfer: compare the same collectives on all ranks.";
+/// The same when several are.
+const UNMATCHED: &str = "Part of it may be waiting for a rank that arrives late. How much is not known, since none of its \
+                         collectives could be matched with those of the other open ranks.";
 
 fn split_text(split: &ExposedSplit) -> String {
     let unmatched = match split.unmatched_ns {
@@ -266,14 +289,14 @@ impl VerdictReport {
     }
 
     /// The section of a rank of a run whose model FLOPs utilisation is `mfu`, when that is known.
-    pub(super) fn of(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<ExposedSplit>) -> Self {
+    pub(super) fn of(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, beside: &Beside) -> Self {
         let diagnosis = &numbers.diagnosis;
         let steps = numbers.steps.as_ref();
         Self {
-            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu, split.as_ref())),
-            findings: diagnosis.findings_with(mfu).iter().map(|finding| FindingKeys::of(finding, steps)).collect(),
-            lines: lines(trace, numbers, mfu, split.as_ref()),
-            split,
+            verdict: diagnosis.verdict.as_ref().map(|verdict| VerdictKeys::of(verdict, steps, mfu, beside)),
+            findings: diagnosis.findings_with(mfu).iter().map(|of| FindingKeys::of(of, steps, beside.ranks)).collect(),
+            lines: lines(trace, numbers, mfu, beside),
+            split: beside.split,
         }
     }
 
@@ -315,7 +338,7 @@ impl VerdictReport {
 }
 
 /// The verdict with its next action, a line for each thing that is said.
-fn lines(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<&ExposedSplit>) -> Vec<String> {
+fn lines(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, beside: &Beside) -> Vec<String> {
     let (diagnosis, steps) = (&numbers.diagnosis, numbers.steps.as_ref());
     let Some(verdict) = &diagnosis.verdict else { return no_verdict(diagnosis) };
     let mut lines = vec![verdict_text(verdict), margin_text(verdict)];
@@ -324,14 +347,14 @@ fn lines(trace: &Trace, numbers: &RankAnalysis, mfu: Option<f64>, split: Option<
         let places: Vec<String> = verdict.places.iter().map(|place| place_text(place, trace, steps)).collect();
         lines.push(format!("Longest at once: {}.", places.join(", ")));
     }
-    lines.push(format!("Next: {}", next_text(verdict, split)));
-    lines.extend(waiting_text(verdict, split));
+    lines.push(format!("Next: {}", next_text(verdict, beside)));
+    lines.extend(waiting_text(verdict, beside));
     lines.extend(verdict.basis.reason().map(str::to_owned));
     lines
 }
 
 impl VerdictKeys {
-    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>, split: Option<&ExposedSplit>) -> Self {
+    fn of(verdict: &Verdict, steps: Option<&Steps>, mfu: Option<f64>, beside: &Beside) -> Self {
         let losses = Area::OF_TIME.map(|area| (area.key(), verdict.losses.of_area(area)));
         let bubble = verdict.bubble.as_ref().map(|bubble| BubbleKeys {
             share: bubble.share(verdict.losses.span_ns),
@@ -354,7 +377,7 @@ impl VerdictKeys {
             losses_ns: losses.into_iter().collect(),
             bubble,
             evidence: verdict.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
-            next_action: next_text(verdict, split),
+            next_action: next_text(verdict, beside),
             next_rule: verdict.next,
             mfu_if_gone: verdict.mfu_if_gone(mfu),
         }
@@ -374,7 +397,8 @@ impl PlaceKeys {
 }
 
 impl FindingKeys {
-    fn of(finding: &Finding, steps: Option<&Steps>) -> Self {
+    /// A finding of one of so many open ranks.
+    fn of(finding: &Finding, steps: Option<&Steps>, ranks: usize) -> Self {
         let evidence = finding.evidence.iter().map(|evidence| EvidenceKeys {
             what: evidence.what,
             value: evidence.value.clone(),
@@ -389,7 +413,7 @@ impl FindingKeys {
             title: finding.rule.title(),
             evidence: evidence.collect(),
             places: finding.places.iter().map(|place| PlaceKeys::of(place, steps)).collect(),
-            advice: finding.rule.advice(),
+            advice: finding.rule.advice_among(ranks),
         }
     }
 }

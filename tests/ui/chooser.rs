@@ -86,6 +86,11 @@ fn a_folder_of_many_exports_asks_first_and_loads_only_what_is_chosen() {
     assert_eq!(chosen(&driven), ["rank4"], "chosen, and no longer");
     driven.click("All");
     assert_eq!(chosen(&driven), ["rank4", "rank5", "rank6", "rank7"]);
+    driven.send(Command::Choose(Choose::Filter("rank6".to_owned())));
+    assert!(driven.shows("Open 4 exports, 3 of them hidden by the filter"));
+    driven.send(Command::Choose(Choose::Filter("rank11".to_owned())));
+    assert!(driven.shows("Open 4 exports, hidden by the filter"));
+    driven.send(Command::Choose(Choose::Filter("node1".to_owned())));
     driven.click("None");
     driven.click("Choose rank6.sqlite");
     assert!(driven.shows("Open 1 export") && driven.shows("5.9 KiB on disk"), "5859 B");
@@ -120,6 +125,20 @@ fn columns_sort_and_buttons_choose_by_node_and_number() {
     driven.wait(|window| window.state().workspace.docs.len() == 1);
     driven.send(Command::ToggleChooser);
     assert!(driven.shows("Choose what to open"));
+}
+
+#[test]
+fn rows_to_choose_from_are_not_covered_by_what_they_say_themselves() {
+    let folder = folder(12, true);
+    let mut driven = Driven::empty(1280.0, 720.0);
+    open(&mut driven, &[folder.path()]);
+    let row = driven.harness.get_by_label("Choose rank2.sqlite").rect().center();
+    driven.harness.hover_at(row);
+    driven.harness.run_steps(60);
+    let path = std::fs::canonicalize(folder.path()).unwrap().join("rank2.sqlite");
+    assert!(driven.shows(path.to_str().unwrap()), "where it is");
+    assert!(!driven.shows("Click to show it"), "a click chooses it");
+    assert_eq!(driven.harness.query_all_by_label("Median step").count(), 0, "its columns are not told twice");
 }
 
 #[test]

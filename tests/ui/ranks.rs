@@ -111,6 +111,28 @@ fn the_clock_is_chosen_from_the_list() {
 }
 
 #[test]
+fn a_shift_by_hand_leaves_the_clock_uncertain_in_the_panel() {
+    let mut driven = open(Panel::Ranks);
+    assert!(driven.shows("Clock in force: collectives ±"));
+    driven.send(Command::ShiftDoc { doc: 1, by_ns: 2_500_000 });
+    assert!(driven.shows("Clock in force: collectives, shifted by hand, uncertainty not known."));
+    driven.click("Take back shifts");
+    assert!(driven.shows("Clock in force: collectives ±"));
+}
+
+#[test]
+fn communication_beside_other_ranks_says_how_much_of_it_is_waiting() {
+    let mut driven = open(Panel::Communication);
+    assert!(driven.shows("in the collectives that were matched with other ranks, beside"));
+    assert!(!driven.shows("one rank"));
+    driven.send(Command::CloseAll);
+    driven.send(Command::Open(vec!["/x/rank0.sqlite".into()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 1);
+    driven.send(Command::ShowPanel(Panel::Communication));
+    assert!(driven.shows("cannot be told from one rank"));
+}
+
+#[test]
 fn a_group_of_collectives_leads_to_its_largest_skew() {
     let mut driven = open(Panel::Ranks);
     let (worst, latest_ns) = {

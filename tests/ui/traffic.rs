@@ -19,7 +19,7 @@ fn communication_is_summed_by_kind_and_stream_and_says_what_is_unknown() {
     let driven = open(Panel::Communication);
     let numbers = &driven.window().state().workspace.docs[0].analysis.ranks[0];
     let (kind, sums) = &numbers.communication.by_kind[0];
-    for text in [kind.text(), "Stream", "no NVTX range of NCCL", "One rank alone does not tell"] {
+    for text in [kind.text(), "Stream", "no NVTX range of NCCL", "that were matched with other ranks"] {
         assert!(driven.shows(text), "{text}");
     }
     assert!(driven.shows(&format::duration(sums.total_ns)) && driven.shows(&format::duration(sums.median_ns)));

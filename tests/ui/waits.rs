@@ -184,6 +184,10 @@ fn the_menu_of_a_kernel_aligns_the_other_files_at_it() {
     let moved = own.span(&state.workspace).unwrap();
     assert!((moved.start_ns as f64 - state.view.viewport.start_ns).abs() < 2.0, "what is aligned at stays in place");
     assert_eq!(state.workspace.options.shift_ns.get(1), Some(&0));
+    let before = state.workspace.options.shift_ns.clone();
+    driven.send(Command::AlignHere(None));
+    assert!(driven.shows("They end together already"));
+    assert_eq!(driven.window().state().workspace.options.shift_ns, before);
 }
 
 /// Texts of a shape and where they stand.

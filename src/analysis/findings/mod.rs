@@ -3,6 +3,7 @@
 //! A finding is one [`Rule`] that holds. The rules of one subject share a file; each looks at the [`Case`], which is
 //! computed once in a few linear passes. A rule says nothing below its threshold ([`Thresholds`]).
 
+mod advice;
 mod calls;
 mod capture;
 mod comm;

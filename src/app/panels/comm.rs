@@ -8,6 +8,7 @@ use crate::analysis::{CommSums, Communication, Limit, Part};
 use crate::app::code_text;
 use crate::app::cx::{Chosen, Cx};
 use crate::format;
+use crate::report::waits_text;
 use crate::units::Span;
 use crate::view::{Command, Item};
 use egui::{Label, RichText, Ui};
@@ -86,12 +87,13 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut CommunicationCache, out: &mut 
     let shown = Shown { token: chosen.token(cx), filter, selection, copy: copied.as_ref() };
     sums(ui, &chosen, comm, sheets, shown);
     ui.add_space(4.0);
-    remark(ui, "Waiting for late ranks is part of these times. One rank alone does not tell how much of them it is.");
+    let beside = chosen.beside(cx);
+    remark(ui, &waits_text(&beside));
     if !sizes.text().is_empty() {
         let text = code_text::small(ui, sizes.text());
         ui.add(Label::new(text).wrap().selectable(true));
     }
-    contention(ui, comm);
+    contention(ui, comm, beside.ranks);
     exposed(ui, &chosen, comm, (longest, shown), out);
     outliers(ui, &chosen, comm, (odd, shown), out);
     if let Some(copied) = copied {
@@ -161,7 +163,12 @@ fn row(name: String, sums: &CommSums) -> Row {
     Row { name, cells, ..Row::default() }
 }
 
-fn contention(ui: &mut Ui, comm: &Communication) {
+/// What overlap costs, on one of so many open ranks.
+fn contention(ui: &mut Ui, comm: &Communication, ranks: usize) {
+    let late = match ranks {
+        0 | 1 => "A late rank makes a collective longer too; one rank alone does not tell the two apart.",
+        _ => "A late rank makes a collective longer too: Ranks tells who waited for whom.",
+    };
     for (kind, sums) in &comm.by_kind {
         let Some(contention) = &sums.contention else { continue };
         let text = format!(
@@ -171,8 +178,7 @@ fn contention(ui: &mut Ui, comm: &Communication) {
             format::duration(contention.alone_median_ns),
         );
         ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(format!(
-            "Medians of {} and {}. A late rank makes a collective longer too; one rank alone does not tell the two \
-             apart.",
+            "Medians of {} and {}. {late}",
             format::count(contention.overlapped),
             format::counted(contention.alone, "kernel", "kernels"),
         ));

@@ -8,7 +8,10 @@ use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Delta, Diff, Job, RankSummary, longest_run};
-use crate::report::compare::{change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text};
+use crate::report::compare::{
+    NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text, shape_text,
+    sums_of_text, verdict_change_text,
+};
 use crate::view::{Command, Item, Workspace};
 use egui::{ComboBox, Label, RichText, Ui};
 use std::hash::{Hash as _, Hasher as _};
@@ -47,12 +50,11 @@ impl Default for DifferencesCache {
     }
 }
 
-const NOISE: &str = "Noise: the difference is no more than the runs vary from step to step.";
 const SHAPE: Column = column("Shape", 84.0, "Thread blocks of a launch: one name may run in several shapes.");
 const COUNTS: Column = column("Count", 84.0, "How many in the steps counted, before and after.");
 
 const TIME: [Column; 5] = [
-    column("Difference", 70.0, "After - before, as the mean of a typical step."),
+    column("Difference", 70.0, "After - before."),
     column("Change", 58.0, "The difference as a share of before."),
     column("Before", 60.0, "On the first rank."),
     column("After", 60.0, "On the second rank."),
@@ -81,6 +83,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets } = cache else { return };
     ui.add(Label::new(comparable_text(diff)).wrap().selectable(true));
     ui.add(Label::new(verdict_change_text(job, chosen[0], chosen[1])).wrap().selectable(true));
+    if !diff.comparable.knows_noise() {
+        ui.add(Label::new(noise_rule_text(diff)).wrap().selectable(true));
+    }
     let copied = filter_bar(ui, filter, "differences", None, false);
     let mut hasher = rustc_hash::FxHasher::default();
     key.hash(&mut hasher);
@@ -135,10 +140,10 @@ fn counts(counts: [u64; 2]) -> Cell {
 }
 
 fn times(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
-    let mut all = vec![("Step".to_owned(), &diff.step)];
+    let mut all = vec![(length_text(diff).to_owned(), &diff.step)];
     all.extend(diff.parts.iter().map(|(part, delta)| (part.text().to_owned(), delta)));
     all.extend(diff.causes.iter().map(|(cause, delta)| (format!("Idle: {}", cause.text()), delta)));
-    heading(ui, "Time", "Means of a typical step, of the whole span where no steps are marked.");
+    heading(ui, "Time", &format!("{}.", scope_text(diff)));
     let row = |at: usize| {
         let Some((name, delta)) = all.get(at) else { return Row::default() };
         Row { name: name.clone(), cells: delta_cells(delta), ..Row::default() }
@@ -157,7 +162,8 @@ fn kernel_table(
     if diff.kernels.is_empty() {
         return None;
     }
-    heading(ui, "Kernels", "By full name and launch shape, per step; the largest difference first.");
+    let tip = format!("By full name and launch shape, {}; the largest difference first.", sums_of_text(diff));
+    heading(ui, "Kernels", &tip);
     let row = |at: usize| {
         let (Some(kernel), Some(label)) = (diff.kernels.get(at), labels.get(at)) else { return Row::default() };
         let mut cells = delta_cells(&kernel.per_step);
@@ -172,8 +178,8 @@ fn kernel_table(
             cells,
             note: format!(
                 "Median of one: {} before, {} after.",
-                format::duration(kernel.median.a_ns),
-                format::duration(kernel.median.b_ns)
+                format::duration(kernel.medians_ns[0]),
+                format::duration(kernel.medians_ns[1])
             ),
             ..Row::default()
         }
@@ -186,7 +192,8 @@ fn range_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
     if diff.ranges.is_empty() {
         return;
     }
-    heading(ui, "NVTX ranges on the GPU", "Time covered by what they ran, per step; the largest difference first.");
+    let tip = format!("Time covered by what they ran, {}; the largest difference first.", sums_of_text(diff));
+    heading(ui, "NVTX ranges on the GPU", &tip);
     let row = |at: usize| {
         let Some(range) = diff.ranges.get(at) else { return Row::default() };
         let path = range.path.join(" / ");
@@ -203,10 +210,11 @@ fn range_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
 
 fn collective_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
     if diff.collectives.is_empty() {
-        remark(ui, "Neither ran communication kernels in these steps.");
+        remark(ui, "Neither ran communication kernels in this time.");
         return;
     }
-    heading(ui, "Collectives", "Sum of the durations of communication kernels, per step.");
+    let tip = format!("Sum of the durations of communication kernels, {}.", sums_of_text(diff));
+    heading(ui, "Collectives", &tip);
     let row = |at: usize| {
         let Some(of) = diff.collectives.get(at) else { return Row::default() };
         let mut cells = delta_cells(&of.per_step);

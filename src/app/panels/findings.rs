@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut FindingsCache, out: &mut Vec<C
         let placed = chosen.selection(cx);
         if let Some(copied) = filter_bar(ui, &mut cache.filter, "findings", placed, true) {
             let basis = verdict.map(|verdict| verdict.basis);
-            let lines = wanted(cx, &chosen, cache).map(|finding| as_line(finding, basis));
+            let lines = wanted(cx, &chosen, cache).map(|finding| as_line(cx, finding, basis));
             let rows = wanted(cx, &chosen, cache).count();
             copied.add(&tsv(std::iter::once(HEADS.map(Cow::Borrowed).to_vec()).chain(lines)), rows);
             copied.finish(ui);
@@ -73,7 +73,7 @@ fn wanted<'a>(cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &'a FindingsCache) -> imp
     cache.findings.iter().filter(move |finding| {
         let holds = |window: Span| finding.places.iter().any(|place| window.holds(place.span));
         let placed = within.is_none_or(|window| finding.places.is_empty() || holds(window));
-        let texts = [finding.rule.title(), finding.rule.advice(), finding.rule.id(), finding.rule.area().text()];
+        let texts = [finding.rule.title(), advice(cx, finding), finding.rule.id(), finding.rule.area().text()];
         placed && cache.filter.accepts(&texts.join("\n"))
     })
 }
@@ -81,7 +81,12 @@ fn wanted<'a>(cx: &Cx<'_>, chosen: &Chosen<'_>, cache: &'a FindingsCache) -> imp
 /// Heads of the columns in what is copied.
 const HEADS: [&str; 6] = ["Rule", "Finding", "Gain", "Area", "Evidence", "What to do"];
 
-fn as_line(finding: &Finding, basis: Option<Basis>) -> Vec<Cow<'static, str>> {
+/// What to do about a finding, as far as the open ranks tell.
+fn advice(cx: &Cx<'_>, finding: &Finding) -> &'static str {
+    finding.rule.advice_among(cx.workspace.job.ranks.len())
+}
+
+fn as_line(cx: &Cx<'_>, finding: &Finding, basis: Option<Basis>) -> Vec<Cow<'static, str>> {
     let evidence: Vec<String> = finding.evidence.iter().map(evidence_text).collect();
     vec![
         Cow::Borrowed(finding.rule.id()),
@@ -89,7 +94,7 @@ fn as_line(finding: &Finding, basis: Option<Basis>) -> Vec<Cow<'static, str>> {
         Cow::Owned(gain_text(finding, basis)),
         Cow::Borrowed(finding.rule.area().text()),
         Cow::Owned(evidence.join("; ")),
-        Cow::Borrowed(finding.rule.advice()),
+        Cow::Borrowed(advice(cx, finding)),
     ]
 }
 
@@ -118,7 +123,7 @@ fn one(ui: &mut Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, finding: &Finding, out: &m
             places(ui, chosen, "Places:", &finding.places, out);
         }
         ui.add_space(4.0);
-        wrapped(ui, RichText::new(finding.rule.advice()));
+        wrapped(ui, RichText::new(advice(cx, finding)));
         let id = RichText::new(format!("Rule {}", finding.rule.id())).small().weak();
         wrapped(ui, id);
     });

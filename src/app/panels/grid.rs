@@ -203,7 +203,11 @@ impl Grid<'_> {
                         }
                     }
                     response.context_menu(|ui| self.copy_menu(ui, at, sheet, rows));
-                    response.on_hover_ui(|ui| self.tip(ui, &row, at, rows));
+                    response.on_hover_ui(|ui| match row.tick {
+                        // What is ticked off row by row is not covered by what the row says itself.
+                        Some(_) if hidden.is_empty() => full_name(ui, &row),
+                        _ => self.tip(ui, &row, at, rows),
+                    });
                 });
             });
             if let Some(column) = sort {
@@ -257,9 +261,7 @@ impl Grid<'_> {
     }
 
     fn tip(&self, ui: &mut Ui, row: &Row, at: usize, rows: &dyn Rows) {
-        ui.set_max_width(TIP_PT);
-        let name = if row.full.is_empty() { &row.name } else { &row.full };
-        ui.add(Label::new(RichText::new(format::one_line(name, 400)).strong()).wrap());
+        full_name(ui, row);
         egui::Grid::new("values").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
             for (column, cell) in self.columns.iter().zip(&row.cells) {
                 ui.label(RichText::new(column.name).weak());
@@ -272,10 +274,19 @@ impl Grid<'_> {
             ui.add_space(4.0);
             ui.label(note);
         }
-        let hint =
-            if row.action.is_empty() { "Right-click to copy it" } else { "Click to show it, right-click to copy it" };
+        let hint = match (row.action.is_empty(), row.tick) {
+            (true, _) => "Right-click to copy it",
+            (false, None) => "Click to show it, right-click to copy it",
+            (false, Some(_)) => "Click to choose it, right-click to copy it",
+        };
         ui.label(RichText::new(hint).small().weak());
     }
+}
+
+fn full_name(ui: &mut Ui, row: &Row) {
+    ui.set_max_width(TIP_PT);
+    let name = if row.full.is_empty() { &row.name } else { &row.full };
+    ui.add(Label::new(RichText::new(format::one_line(name, 400)).strong()).wrap());
 }
 
 /// Which page of a long list is shown; the result is its first row.

@@ -212,7 +212,7 @@ fn spread(ui: &mut Ui, sums: &LaunchSums, asked: Asked<'_>) {
     let all = Shown { filter: &Filter::default(), ..asked.1 };
     Grid { id: "spread", name: "Time", columns: &SPREAD, tall: false, name_pt: NAME_PT }.show(ui, asked.0, all, &rows);
     let text = format!(
-        "{} of {}; queue depth {} on the mean, {} at most.",
+        "{} of {}; queue depth {} on average, {} at most.",
         format::counted(sums.launches, "launch", "launches"),
         format::counted(sums.operations, "operation", "operations"),
         format::mean_count(sums.mean_depth),
@@ -323,11 +323,11 @@ fn small(ui: &mut Ui, chosen: &Chosen<'_>, launches: &Launches, asked: Asked<'_>
     ui.add(Label::new(RichText::new(text).small()).wrap());
     let often = format::count(short.often_from);
     if short.often.is_empty() {
-        remark(ui, &format!("No kernel of {often} launches or more is that short on the mean."));
+        remark(ui, &format!("No kernel of {often} launches or more is that short on average."));
         return;
     }
     let text = format!(
-        "Those below were launched {often} times or more and are that short on the mean: {}, {} of the time during which anything \
+        "Those below were launched {often} times or more and are that short on average: {}, {} of the time during which anything \
          ran. Fusing them, or a CUDA graph, saves their launches.",
         format::duration(short.often_ns),
         format::percent(short.often_share),

@@ -1,8 +1,12 @@
 //! Putting the open files on another clock, with what is in the middle of the view kept in sight.
 
+use super::super::toast::Message;
 use super::AppState;
 use crate::job::{ClockMode, JobOptions};
 use crate::view::Item;
+
+/// A drift of clocks is rounded by so much.
+const ROUNDING_NS: i64 = 1;
 
 impl AppState {
     pub(super) fn set_clock(&mut self, clock: ClockMode) {
@@ -32,15 +36,22 @@ impl AppState {
         let mut options = self.workspace.options.clone();
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
         let mut moved = vec![false; options.shift_ns.len()];
+        let mut farthest_ns = 0_i64;
         for other in item.counterparts(&self.workspace) {
             let doc = other.doc();
             let Some(own_end_ns) = other.span(&self.workspace).map(|span| span.end_ns) else { continue };
             if doc != item.doc()
                 && let (Some(ns), Some(moved @ false)) = (options.shift_ns.get_mut(doc), moved.get_mut(doc))
             {
-                *ns = ns.saturating_add(end_ns.saturating_sub(own_end_ns));
+                let by_ns = end_ns.saturating_sub(own_end_ns);
+                *ns = ns.saturating_add(by_ns);
                 *moved = true;
+                farthest_ns = farthest_ns.max(by_ns.saturating_abs());
             }
+        }
+        if farthest_ns <= ROUNDING_NS && moved.contains(&true) {
+            self.status = Some(Message::done("They end together already, so nothing was moved"));
+            return;
         }
         self.on_clock(options, item.doc());
     }

@@ -1,7 +1,7 @@
 //! What changed between two ranks, in words: the same on screen, in text and in documents.
 
 use crate::format;
-use crate::job::{COMPARABLE, Delta, Diff, Job};
+use crate::job::{COMPARABLE, Delta, Diff, DiffScope, ENOUGH_STEPS, Job};
 
 /// A difference with its sign.
 pub fn delta_text(delta: &Delta) -> String {
@@ -17,9 +17,48 @@ fn signed(delta: &Delta, text: String) -> String {
     if delta.ns() > 0 { format!("+{text}") } else { text }
 }
 
-/// "noise" when the difference is no more than the runs vary from step to step; else empty.
-pub const fn noise_text(delta: &Delta) -> &'static str {
-    if delta.is_noise() { "noise" } else { "" }
+/// "noise" when the difference is no more than the runs vary from step to step; else, and when that is not known, empty.
+pub fn noise_text(delta: &Delta) -> &'static str {
+    if delta.is_noise() == Some(true) { "noise" } else { "" }
+}
+
+/// What is called noise, in one sentence.
+pub const NOISE: &str = "Noise: a difference no larger than the row varies from step to step in either run (the standard \
+                         deviation over the typical steps), and in proportion no larger than the step does.";
+
+/// What is called noise between two runs, or why nothing is.
+pub fn noise_rule_text(diff: &Diff) -> String {
+    if diff.comparable.knows_noise() {
+        return NOISE.to_owned();
+    }
+    format!("Noise cannot be told: fewer than {ENOUGH_STEPS} typical steps.")
+}
+
+/// What the numbers of two runs are: means of a step, or sums.
+pub const fn scope_text(diff: &Diff) -> &'static str {
+    match diff.comparable.scope() {
+        DiffScope::TypicalSteps => "Means of a typical step",
+        DiffScope::WholeSpans => "Sums over the whole spans",
+        DiffScope::StepAndSpan => "Means of a typical step beside sums over a whole span",
+    }
+}
+
+/// What the length of a step is called, where it may be that of the whole span.
+pub const fn length_text(diff: &Diff) -> &'static str {
+    match diff.comparable.scope() {
+        DiffScope::TypicalSteps => "Step",
+        DiffScope::WholeSpans => "Whole span",
+        DiffScope::StepAndSpan => "Step, whole span",
+    }
+}
+
+/// What sums of kernels, ranges and collectives are of, to follow them.
+pub const fn sums_of_text(diff: &Diff) -> &'static str {
+    match diff.comparable.scope() {
+        DiffScope::TypicalSteps => "per step",
+        DiffScope::WholeSpans => "over the whole span",
+        DiffScope::StepAndSpan => "per step, where there are steps",
+    }
 }
 
 /// Thread blocks of a kernel; "-" when not recorded.
@@ -31,9 +70,23 @@ pub fn shape_text(blocks: Option<u16>) -> String {
 pub fn comparable_text(diff: &Diff) -> String {
     let of = &diff.comparable;
     let [a_steps, b_steps] = of.steps;
-    let steps = format!("{} and {} typical steps", format::count(a_steps), format::count(b_steps));
+    let steps = match of.scope() {
+        DiffScope::TypicalSteps => format!("{} and {} typical steps", format::count(a_steps), format::count(b_steps)),
+        DiffScope::WholeSpans => "the whole spans, since neither has typical steps".to_owned(),
+        DiffScope::StepAndSpan => format!(
+            "a typical step of the {} (of {}) with the whole span of the {}, which has none",
+            if a_steps > 0 { "first" } else { "second" },
+            format::count(a_steps.max(b_steps)),
+            if a_steps > 0 { "second" } else { "first" },
+        ),
+    };
     let common = format!("{} of the kernel time in common", format::percent(Some(of.kernels_in_common)));
-    let mut text = format!("Compared: {steps}, {common}.");
+    let mut text = format!("Compared: {steps}; {common}.");
+    if of.scope() == DiffScope::StepAndSpan {
+        text.push_str(
+            " These times say nothing about each other: mark the steps of both, or name them by --step-regex.",
+        );
+    }
     if of.kernels_in_common < COMPARABLE {
         text.push_str(
             " These are different programs: single kernels cannot be compared, steps only if they do the same work.",

@@ -1,15 +1,14 @@
 //! The comparison as JSON: stable keys; ranks by label, and for two ranks as `a` and `b`, too.
 
+use super::clock::notices;
+use super::collectives_json::{Collectives, StragglerLine};
+use super::diff_json::{DiffLines, KernelLine, kernels};
 use super::pipeline_json::{PipelineLines, place};
-use super::words::{extra_key, extra_text, notices, refusal_text, wandering_text};
+use super::words::wandering_text;
 use crate::analysis::Partition;
-use crate::job::{Delta, Diff, Job, SourceClock};
-use crate::units::share;
+use crate::job::{Basis, Clock, ClockMode, Diff, Job};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Kernels listed.
-const KERNELS: usize = 200;
 
 /// Everything `compare --json` prints.
 #[derive(Debug, Serialize)]
@@ -44,21 +43,61 @@ pub struct CompareReport {
 /// What puts the ranks on one clock.
 #[derive(Debug, Serialize)]
 pub struct Alignment {
-    mode: crate::job::ClockMode,
+    /// What is in force.
+    mode: AlignmentMode,
+    /// What was asked for.
+    asked: ClockMode,
     ranks: Vec<AlignedRank>,
     notices: Vec<String>,
+}
+
+/// What puts all files on one clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum AlignmentMode {
+    /// There is one file only.
+    OneFile,
+    /// Ends of matched collectives.
+    Collectives,
+    /// Starts of steps.
+    StepStart,
+    /// Wall clocks.
+    Wall,
+    /// The user, from each file's first event.
+    Manual,
+    /// Each file's first event, since nothing else is known.
+    FirstEvent,
+    /// Not the same for all files: see the ranks' `basis`.
+    Mixed,
+}
+
+impl AlignmentMode {
+    fn of(clock: &Clock) -> Self {
+        match clock.bases()[..] {
+            [] | [Basis::Reference] => Self::OneFile,
+            [Basis::Collectives] => Self::Collectives,
+            [Basis::StepStart] => Self::StepStart,
+            [Basis::Wall] => Self::Wall,
+            [Basis::FirstEvent] if clock.mode == ClockMode::Manual => Self::Manual,
+            [Basis::FirstEvent] => Self::FirstEvent,
+            _ => Self::Mixed,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
 struct AlignedRank {
     label: String,
-    /// Added to the export's time to get the reference's, at `about_ns`.
+    /// Added to the export's time to get the reference's, at `about_ns`; the shift by hand is part of it.
     offset_ns: i64,
     drift_ppm: f64,
     about_ns: i64,
+    /// `null` when not known, as after a shift by hand.
     uncertainty_ns: Option<i64>,
     matched: u64,
-    basis: crate::job::Basis,
+    basis: Basis,
+    /// What the user moved it by.
+    shift_ns: i64,
 }
 
 /// One rank.
@@ -95,129 +134,6 @@ pub struct StepLine {
     last: BTreeMap<String, u64>,
 }
 
-/// Matched collectives.
-#[derive(Debug, Serialize)]
-pub struct Collectives {
-    matched: u64,
-    unmatched: u64,
-    wait_ns: BTreeMap<String, i64>,
-    transfer_ns: BTreeMap<String, i64>,
-    last_rank_counts: BTreeMap<String, u64>,
-    groups: Vec<GroupLine>,
-    /// Who waited for whom, where anybody did.
-    waited_for: Vec<WaitLine>,
-    refused: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct GroupLine {
-    name: String,
-    ranks: Vec<String>,
-    /// Ranks of the communicator, where known: more than are listed when not all are open.
-    size: Option<u32>,
-    count: u64,
-    skew_median_ns: i64,
-    skew_max_ns: i64,
-    end_spread_ns: i64,
-    transfer_gb_per_s: Option<f64>,
-    decided: u64,
-    last_rank_counts: BTreeMap<String, u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct WaitLine {
-    rank: String,
-    waited_for: String,
-    ns: i64,
-}
-
-/// The rank that the others wait for.
-#[derive(Debug, Serialize)]
-pub struct StragglerLine {
-    label: String,
-    share_of_collectives: f64,
-    cost_ns_per_step: i64,
-    cost_share: f64,
-    cause: Option<&'static str>,
-    cause_text: Option<String>,
-    identical_kernels_ratio: Option<f64>,
-    extras: Vec<ExtraLine>,
-}
-
-#[derive(Debug, Serialize)]
-struct ExtraLine {
-    cause: &'static str,
-    text: String,
-    own_ns: i64,
-    others_ns: i64,
-}
-
-/// A kernel on every rank that ran it.
-#[derive(Debug, Serialize)]
-pub struct KernelLine {
-    name: String,
-    blocks: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a_total_ns: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b_total_ns: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a_count: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b_count: Option<u64>,
-    total_ns: BTreeMap<String, i64>,
-    count: BTreeMap<String, u64>,
-}
-
-/// What changed from the first to the second of two ranks; times are means of a step.
-#[derive(Debug, Serialize)]
-pub struct DiffLines {
-    step: DeltaLine,
-    parts: BTreeMap<&'static str, DeltaLine>,
-    idle_causes: BTreeMap<&'static str, DeltaLine>,
-    collectives: BTreeMap<&'static str, CollectiveLine>,
-    ranges: Vec<RangeLine>,
-    verdict: [Option<&'static str>; 2],
-    comparable: crate::job::Comparable,
-}
-
-#[derive(Debug, Serialize)]
-struct DeltaLine {
-    a_ns: i64,
-    b_ns: i64,
-    delta_ns: i64,
-    share: Option<f64>,
-    spread_ns: i64,
-    noise: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct CollectiveLine {
-    counts: [u64; 2],
-    total: DeltaLine,
-    exposed: DeltaLine,
-}
-
-#[derive(Debug, Serialize)]
-struct RangeLine {
-    path: Vec<String>,
-    #[serde(flatten)]
-    delta: DeltaLine,
-}
-
-impl From<Delta> for DeltaLine {
-    fn from(delta: Delta) -> Self {
-        Self {
-            a_ns: delta.a_ns,
-            b_ns: delta.b_ns,
-            delta_ns: delta.ns(),
-            share: delta.share(),
-            spread_ns: delta.spread_ns,
-            noise: delta.is_noise(),
-        }
-    }
-}
-
 impl CompareReport {
     /// The comparison of the ranks of `job`; `diff` is that of two ranks.
     pub fn of(job: &Job, diff: Option<&Diff>) -> Self {
@@ -239,12 +155,12 @@ impl CompareReport {
     }
 }
 
-fn label(job: &Job, rank: usize) -> String {
+pub(super) fn label(job: &Job, rank: usize) -> String {
     job.ranks.get(rank).map_or_else(String::new, |rank| rank.label.clone())
 }
 
 /// A value of every rank, by label.
-fn by_label<T>(job: &Job, of: impl Fn(usize) -> Option<T>) -> BTreeMap<String, T> {
+pub(super) fn by_label<T>(job: &Job, of: impl Fn(usize) -> Option<T>) -> BTreeMap<String, T> {
     (0..job.ranks.len()).filter_map(|rank| Some((label(job, rank), of(rank)?))).collect()
 }
 
@@ -253,18 +169,24 @@ impl Alignment {
     pub fn of(job: &Job) -> Self {
         let source = |export: usize| job.clock.sources.get(export).copied().unwrap_or_default();
         let of = |rank: &crate::job::JobRank| {
-            let SourceClock { map, basis, uncertainty_ns, matched, .. } = source(rank.at.export);
+            let source = source(rank.at.export);
             AlignedRank {
                 label: rank.label.clone(),
-                offset_ns: map.offset_ns,
-                drift_ppm: map.drift_ppm,
-                about_ns: map.about_ns,
-                uncertainty_ns,
-                matched,
-                basis,
+                offset_ns: source.map.offset_ns,
+                drift_ppm: source.map.drift_ppm,
+                about_ns: source.map.about_ns,
+                uncertainty_ns: source.uncertainty_ns(),
+                matched: source.matched,
+                basis: source.basis,
+                shift_ns: source.shift_ns,
             }
         };
-        Self { mode: job.clock.mode, ranks: job.ranks.iter().map(of).collect(), notices: notices(job) }
+        Self {
+            mode: AlignmentMode::of(&job.clock),
+            asked: job.clock.mode,
+            ranks: job.ranks.iter().map(of).collect(),
+            notices: notices(job),
+        }
     }
 }
 
@@ -326,131 +248,4 @@ fn typical(job: &Job, diff: Option<&Diff>) -> BTreeMap<String, Partition> {
         all.insert("delta".to_owned(), b.less(&a));
     }
     all
-}
-
-impl Collectives {
-    fn of(job: &Job) -> Self {
-        let waits = |rank: usize| job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0);
-        let group = |(at, of): (usize, &crate::job::Group)| {
-            let sums = job.waits.groups.get(at)?;
-            Some(GroupLine {
-                name: super::words::group_text(job, at),
-                ranks: of.members.iter().map(|member| label(job, member.rank)).collect(),
-                size: of.size,
-                count: of.count as u64,
-                skew_median_ns: sums.skew_median_ns,
-                skew_max_ns: sums.skew_max_ns,
-                end_spread_ns: sums.end_spread_ns,
-                transfer_gb_per_s: sums.transfer_gb_per_s,
-                decided: sums.decided,
-                last_rank_counts: of.members.iter().zip(&sums.last).map(|(m, n)| (label(job, m.rank), *n)).collect(),
-            })
-        };
-        let cell = |((who, whom), ns): &((u32, u32), i64)| WaitLine {
-            rank: label(job, *who as usize),
-            waited_for: label(job, *whom as usize),
-            ns: *ns,
-        };
-        Self {
-            matched: job.waits.matched,
-            unmatched: job.waits.unmatched,
-            wait_ns: by_label(job, |rank| waits(rank).map(|w| w.split.wait_ns)),
-            transfer_ns: by_label(job, |rank| waits(rank).map(|w| w.split.transfer_ns)),
-            last_rank_counts: by_label(job, |rank| waits(rank).map(|w| w.last)),
-            groups: job.groups.iter().enumerate().filter_map(group).collect(),
-            waited_for: job.waits.matrix.cells.iter().map(cell).collect(),
-            refused: job.refused.iter().map(|refusal| refusal_text(job, refusal)).collect(),
-        }
-    }
-}
-
-impl StragglerLine {
-    /// The straggler of `job`, when there is one.
-    pub fn of(job: &Job) -> Option<Self> {
-        let found = job.stragglers.straggler.as_ref()?;
-        let first = found.cause();
-        Some(Self {
-            label: label(job, found.rank),
-            share_of_collectives: found.share_of_collectives,
-            cost_ns_per_step: found.cost_ns_per_step,
-            cost_share: found.cost_share,
-            cause: first.map(|extra| extra_key(extra.kind)),
-            cause_text: first.map(|extra| extra_text(extra.kind)),
-            identical_kernels_ratio: found.slow_kernels.map(|slow| slow.ratio),
-            extras: found
-                .extras
-                .iter()
-                .map(|extra| ExtraLine {
-                    cause: extra_key(extra.kind),
-                    text: extra_text(extra.kind),
-                    own_ns: extra.own_ns,
-                    others_ns: extra.others_ns,
-                })
-                .collect(),
-        })
-    }
-}
-
-/// Full name and launch shape.
-type Kernel<'a> = (&'a str, Option<u16>);
-/// Rank, sum of durations in nanoseconds and count.
-type OnRank = (usize, i64, u64);
-
-fn kernels(job: &Job, two: bool) -> Vec<KernelLine> {
-    let mut joined: BTreeMap<Kernel<'_>, Vec<OnRank>> = BTreeMap::new();
-    for rank in 0..job.ranks.len() {
-        for kernel in job.summary(rank).map_or(&[][..], |summary| &summary.kernels) {
-            let all = joined.entry((&kernel.name, kernel.blocks)).or_default();
-            all.push((rank, kernel.total_ns, kernel.count));
-        }
-    }
-    let of = |((name, blocks), of): (Kernel<'_>, Vec<OnRank>)| {
-        let find = |rank: usize| of.iter().find(|(r, ..)| *r == rank);
-        let total = |rank: usize| two.then(|| find(rank).map_or(0, |(_, ns, _)| *ns));
-        let count = |rank: usize| two.then(|| find(rank).map_or(0, |(.., n)| *n));
-        KernelLine {
-            name: name.to_owned(),
-            blocks,
-            a_total_ns: total(0),
-            b_total_ns: total(1),
-            a_count: count(0),
-            b_count: count(1),
-            total_ns: of.iter().map(|(rank, ns, _)| (label(job, *rank), *ns)).collect(),
-            count: of.iter().map(|(rank, _, count)| (label(job, *rank), *count)).collect(),
-        }
-    };
-    let ranks = job.ranks.len();
-    let spread = |line: &KernelLine| {
-        let least = if line.total_ns.len() < ranks { 0 } else { line.total_ns.values().min().copied().unwrap_or(0) };
-        line.total_ns.values().max().copied().unwrap_or(0).saturating_sub(least)
-    };
-    let mut lines: Vec<KernelLine> = joined.into_iter().map(of).collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(spread(line)));
-    lines.truncate(KERNELS);
-    lines
-}
-
-impl DiffLines {
-    fn of(job: &Job, diff: &Diff) -> Self {
-        let verdict = |rank: usize| job.summary(rank)?.verdict.map(|verdict| verdict.area.key());
-        let collective = |c: &crate::job::CollectiveDelta| {
-            (c.kind.text(), CollectiveLine { counts: c.counts, total: c.per_step.into(), exposed: c.exposed.into() })
-        };
-        let range = |r: &crate::job::RangeDelta| RangeLine { path: r.path.clone(), delta: r.per_step.into() };
-        Self {
-            step: diff.step.into(),
-            parts: diff.parts.iter().map(|(part, delta)| (part.key(), (*delta).into())).collect(),
-            idle_causes: diff.causes.iter().map(|(cause, delta)| (cause.key(), (*delta).into())).collect(),
-            collectives: diff.collectives.iter().map(collective).collect(),
-            ranges: diff.ranges.iter().take(KERNELS).map(range).collect(),
-            verdict: [verdict(0), verdict(1)],
-            comparable: diff.comparable.clone(),
-        }
-    }
-}
-
-/// A wait as a share of the step, for tables.
-pub(super) fn wait_share(job: &Job, rank: usize) -> Option<f64> {
-    let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
-    share(waits.split.wait_ns, waits.split.wait_ns.saturating_add(waits.split.transfer_ns))
 }

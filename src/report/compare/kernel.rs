@@ -117,10 +117,10 @@ pub fn difference_lines(
 
 /// By how much files were moved by hand, short; `None` when none was.
 pub fn shift_text(job: &Job) -> Option<String> {
-    let mut shifted = job.clock.sources.iter().zip(&job.exports).filter(|(source, _)| source.shift_ns != 0);
-    let (source, export) = shifted.next()?;
+    let mut shifted = job.clock.sources.iter().enumerate().filter(|(_, source)| source.shift_ns != 0);
+    let (export, source) = shifted.next()?;
     Some(match shifted.count() {
-        0 => format!("{} {}", format::one_line(&export.stem(), 30), shifted_by(source.shift_ns)),
+        0 => format!("{} {}", format::one_line(job.name(export), 30), shifted_by(source.shift_ns)),
         others => format!("{} files shifted", format::count(others.saturating_add(1) as u64)),
     })
 }

@@ -2,13 +2,15 @@
 
 use super::super::document::{Block, Grid};
 use super::change::{
-    bound_by_text, change_text, comparable_text, delta_text, noise_text, shape_text, verdict_change_text,
+    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
+    shape_text, sums_of_text, verdict_change_text,
 };
-use super::json::wait_share;
+use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
+use super::collectives_json::wait_share;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
-    basis_text, clock_text, drift_text, extra_text, group_text, job_missing_text, last_text, members_text, notices,
-    refusal_text, straggler_advice, straggler_text, together_text, uncertainty_text, wandering_text,
+    extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, straggler_advice,
+    straggler_text, together_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -94,19 +96,27 @@ fn clock(job: &Job, blocks: &mut Vec<Block>) {
     }
     blocks.push(Block::Heading(1, "Clock".to_owned()));
     blocks.push(Block::Paragraph(format!("In force: {}.", clock_text(job))));
-    let row = |(export, source): (&std::sync::Arc<crate::job::ExportSummary>, &crate::job::SourceClock)| {
-        vec![
-            name(&export.stem()),
+    let shifted = job.clock.is_shifted();
+    let row = |(export, source): (usize, &crate::job::SourceClock)| {
+        let mut cells = vec![
+            name(job.name(export)),
             basis_text(source.basis).to_owned(),
             format::duration(source.map.offset_ns),
             drift_text(source),
-            uncertainty_text(source.uncertainty_ns),
+            uncertainty_text(source.uncertainty_ns()),
             format::count(source.matched),
-        ]
+        ];
+        cells.extend(shifted.then(|| format::duration(source.shift_ns)));
+        cells
     };
-    let rows = job.exports.iter().zip(&job.clock.sources).map(row).collect();
-    let head = ["File", "By", "Offset", "Drift", "Uncertainty", "Matched"];
-    blocks.push(Block::Table(Grid::new("From each file's clock to that of the reference", &head, &[1], rows)));
+    let rows = job.clock.sources.iter().enumerate().map(row).collect();
+    let mut head = vec!["File", "By", "Offset", "Drift", "Uncertainty", "Matched"];
+    let mut caption = "From each file's clock to that of the reference".to_owned();
+    if shifted {
+        head.push("Shift by hand");
+        caption.push_str("; offsets with the shift by hand");
+    }
+    blocks.push(Block::Table(Grid::new(&caption, &head, &[1], rows)));
     let notices = notices(job);
     if !notices.is_empty() {
         blocks.push(Block::List(notices));
@@ -142,9 +152,8 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
     }
     blocks.push(Block::Heading(1, "Matched collectives".to_owned()));
     blocks.push(Block::Paragraph(format!(
-        "{} matched, {} communication kernels not. Wait: until the last rank had started; transfer: from then to the end.",
-        format::count(job.waits.matched),
-        format::count(job.waits.unmatched),
+        "{} Wait: until the last rank had started; transfer: from then to the end.",
+        matched_text(job)
     )));
     let row = |rank: usize| {
         let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
@@ -259,20 +268,22 @@ fn row_of(text: String, delta: &Delta) -> Vec<String> {
 }
 
 fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
-    let (a, b) = (label(job, 0), label(job, 1));
-    blocks.push(Block::Heading(1, format!("From {a} to {b}")));
+    let [a, b] = [0, 1].map(|rank| format!("Rank {}", label(job, rank)));
+    blocks.push(Block::Heading(1, format!("From rank {} to rank {}", label(job, 0), label(job, 1))));
     blocks.push(Block::Paragraph(comparable_text(diff)));
+    blocks.push(Block::Paragraph(noise_rule_text(diff)));
+    let sums_of = sums_of_text(diff);
     let head = |first: &'static str| vec![first, a.as_str(), b.as_str(), "Difference", "Change", "Remark"];
-    let mut rows = vec![row_of("Step".to_owned(), &diff.step)];
+    let mut rows = vec![row_of(length_text(diff).to_owned(), &diff.step)];
     rows.extend(diff.parts.iter().map(|(part, delta)| row_of(part.text().to_owned(), delta)));
     rows.extend(diff.causes.iter().map(|(cause, delta)| row_of(format!("  idle: {}", cause.text()), delta)));
-    let caption = "Means of a typical step; noise: no more than the runs vary from step to step";
-    blocks.push(Block::Table(Grid::new(caption, &head("Time"), &[5], rows)));
+    blocks.push(Block::Table(Grid::new(scope_text(diff), &head("Time"), &[5], rows)));
     blocks.push(Block::Paragraph(verdict_change_text(job, 0, 1)));
     let rows: Vec<Vec<String>> =
         diff.collectives.iter().map(|c| row_of(c.kind.text().to_owned(), &c.per_step)).collect();
     if !rows.is_empty() {
-        blocks.push(Block::Table(Grid::new("Communication kernels per step", &head("Collective"), &[5], rows)));
+        let caption = format!("Communication kernels {sums_of}");
+        blocks.push(Block::Table(Grid::new(&caption, &head("Collective"), &[5], rows)));
     }
     let kernel = |kernel: &crate::job::KernelDelta| {
         let shape = kernel.blocks.map(|_| format!(" [{}]", shape_text(kernel.blocks))).unwrap_or_default();
@@ -280,13 +291,13 @@ fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
     };
     let rows: Vec<Vec<String>> = diff.kernels.iter().filter(|k| k.per_step.ns() != 0).take(ROWS).map(kernel).collect();
     if !rows.is_empty() {
-        let caption = "Kernels by full name and launch shape, per step, the largest difference first";
-        blocks.push(Block::Table(Grid::new(caption, &head("Kernel"), &[5], rows)));
+        let caption = format!("Kernels by full name and launch shape, {sums_of}, the largest difference first");
+        blocks.push(Block::Table(Grid::new(&caption, &head("Kernel"), &[5], rows)));
     }
     let range = |range: &crate::job::RangeDelta| row_of(format::one_line(&range.path.join(" / "), 60), &range.per_step);
     let rows: Vec<Vec<String>> = diff.ranges.iter().filter(|r| r.per_step.ns() != 0).take(ROWS).map(range).collect();
     if !rows.is_empty() {
-        let caption = "NVTX ranges on the GPU, per step, the largest difference first";
-        blocks.push(Block::Table(Grid::new(caption, &head("Range"), &[5], rows)));
+        let caption = format!("NVTX ranges on the GPU, {sums_of}, the largest difference first");
+        blocks.push(Block::Table(Grid::new(&caption, &head("Range"), &[5], rows)));
     }
 }

@@ -1,110 +1,46 @@
 //! What several ranks say together, in sentences: the same on screen, in text and in documents.
 
+use crate::analysis::Collective;
 use crate::format;
-use crate::job::{
-    Basis, ClockMode, Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, SourceClock, Straggler,
-};
+use crate::job::{Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, Straggler};
+use std::collections::BTreeMap;
 
-/// What a clock is called in menus.
-pub const fn mode_text(mode: ClockMode) -> &'static str {
-    match mode {
-        ClockMode::Auto => "automatic",
-        ClockMode::Wall => "wall clock",
-        ClockMode::Collectives => "collectives",
-        ClockMode::StepStart => "step start",
-        ClockMode::Manual => "by hand",
-    }
+/// Files and ranks of a sentence that are named one by one.
+pub(super) const NAMED: usize = 8;
+
+/// Files by name; `None` of none.
+pub(super) fn files_text(job: &Job, files: &[usize]) -> Option<String> {
+    let names: Vec<String> = files.iter().map(|file| format::one_line(job.name(*file), 60)).collect();
+    (!names.is_empty()).then(|| listed(&names))
 }
 
-/// What a clock does, for tooltips and help.
-pub const fn mode_help(mode: ClockMode) -> &'static str {
-    match mode {
-        ClockMode::Auto => "Collectives where ranks share them, else step starts, else wall clocks.",
-        ClockMode::Wall => "The wall clocks of the session starts, however wrong they are.",
-        ClockMode::Collectives => {
-            "All ranks of a collective leave it nearly together: the median difference of their ends."
-        }
-        ClockMode::StepStart => "Steps of one number start together: the median difference of their windows' starts.",
-        ClockMode::Manual => "Each file from its own first event, moved by hand.",
-    }
-}
-
-/// What a file was put on the clock by.
-pub const fn basis_text(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Reference => "reference",
-        Basis::Wall => "wall clock",
-        Basis::Collectives => "collectives",
-        Basis::StepStart => "step start",
-        Basis::FirstEvent => "first event",
-    }
-}
-
-/// The clock in force and its uncertainty, short: `collectives ±0.8 us`.
-pub fn clock_text(job: &Job) -> String {
-    let others = job.clock.sources.iter().filter(|source| source.basis != Basis::Reference);
-    let mut bases: Vec<Basis> = others.map(|source| source.basis).collect();
-    bases.sort_unstable();
-    bases.dedup();
-    let text = match bases[..] {
-        [] => return "one file, one clock".to_owned(),
-        [basis] => basis_text(basis).to_owned(),
-        _ => bases.into_iter().map(basis_text).collect::<Vec<_>>().join(" and "),
-    };
-    match job.clock.worst_uncertainty_ns() {
-        Some(ns) => format!("{text} \u{b1}{}", format::duration(ns)),
-        None => format!("{text}, uncertainty not known"),
-    }
-}
-
-/// How much slower or faster a file's clock runs; "-" when no drift was found.
-pub fn drift_text(source: &SourceClock) -> String {
-    match source.map.drift_ppm {
-        0.0 => format::UNKNOWN.to_owned(),
-        ppm => format!("{} ppm", format::decimal(ppm, 2)),
-    }
-}
-
-/// How far off a clock may be; "-" when that is not known.
-pub fn uncertainty_text(ns: Option<i64>) -> String {
-    ns.map_or_else(|| format::UNKNOWN.to_owned(), |ns| format!("\u{b1}{}", format::duration(ns)))
-}
-
-/// Everything to know of the clock, one sentence each.
-pub fn notices(job: &Job) -> Vec<String> {
-    job.clock.notices.iter().map(|notice| notice_text(job, *notice)).collect()
-}
-
-fn notice_text(job: &Job, notice: Notice) -> String {
-    let name = |export: usize| job.exports.get(export).map_or_else(String::new, |e| format::one_line(&e.stem(), 60));
-    match notice {
-        Notice::WrongWall { export, ahead_ns } => format!(
-            "The wall clock of {} is {} {} by the matched collectives, so it was overruled.",
-            name(export),
-            format::duration(ahead_ns.saturating_abs()),
-            if ahead_ns > 0 { "ahead" } else { "behind" },
-        ),
-        Notice::NoCommonCollective { export, instead } => format!(
-            "{} shares no collective with the other files that can be matched, so it stands by {}: waits for it and \
-             clock offsets cannot be told.",
-            name(export),
-            basis_text(instead),
-        ),
-        Notice::NoWall { export } => format!("The wall clock of {} was not recorded.", name(export)),
-        Notice::NoCommonStep { export } => {
-            format!("{} has no step that the reference has, too: mark steps with numbered NVTX ranges.", name(export))
-        }
+/// Names in a sentence, the first ones of many: `a`, `a, b and c`, `a, b and 62 others`.
+fn listed(names: &[String]) -> String {
+    let named = if names.len() > NAMED { NAMED } else { names.len().saturating_sub(1).max(1) };
+    let (first, others) = names.split_at_checked(named).unwrap_or((names, &[]));
+    let first = first.join(", ");
+    match others {
+        [] => first,
+        [last] => format!("{first} and {last}"),
+        more => format!("{first} and {} others", format::count(more.len() as u64)),
     }
 }
 
 /// A group of collectives in words: `AllReduce, communicator 3f`.
 pub fn group_text(job: &Job, group: usize) -> String {
     let kinds = job.waits.groups.get(group).map_or(&[][..], |g| &g.kinds);
-    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.text()).collect();
     let key = job.groups.get(group).map(|group| group.key);
+    // Kernels that no communicator is known of are paired by their kind, which is said once.
+    let of_kind = |kind: &&Collective| !matches!(key, Some(GroupKey::Role { kind: of, .. }) if of == **kind);
+    let other: Vec<&str> = kinds.iter().filter(of_kind).map(|kind| kind.text()).collect();
+    if let (Some(key @ GroupKey::Role { .. }), true) = (key, other.is_empty()) {
+        return key_text(job, key, &[]);
+    }
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.text()).collect();
     let kinds = if kinds.is_empty() { "collectives".to_owned() } else { kinds.join(", ") };
+    let members = job.groups.get(group).map_or_else(Vec::new, |group| group.members.iter().map(|m| m.rank).collect());
     match key {
-        Some(key) => format!("{kinds}, {}", key_text(key)),
+        Some(key) => format!("{kinds}, {}", key_text(job, key, &members)),
         None => kinds,
     }
 }
@@ -158,40 +94,78 @@ pub fn job_missing_text(job: &Job) -> Option<String> {
     ))
 }
 
-fn key_text(key: GroupKey) -> String {
+/// What kernels of these ranks of `job` are paired by; sends and receives by both ends.
+fn key_text(job: &Job, key: GroupKey, ranks: &[usize]) -> String {
     match key {
         GroupKey::Communicator(id) => format!("communicator {}", format::communicator(id)),
-        GroupKey::Peer { communicator, peer } => {
-            format!("communicator {}, with rank {peer}", format::communicator(communicator))
+        GroupKey::Peer { communicator, .. } => {
+            let communicator = format!("communicator {}", format::communicator(communicator));
+            match ranks {
+                [a, b] => format!("{communicator}, between ranks {} and {}", label(job, *a), label(job, *b)),
+                _ => format!("sends and receives of {communicator}"),
+            }
         }
         GroupKey::Role { stream, kind } => format!("{} on communication stream {}", kind.text(), stream + 1),
     }
 }
 
+fn label(job: &Job, rank: usize) -> String {
+    job.ranks.get(rank).map_or_else(|| "?".to_owned(), |rank| format::one_line(&rank.label, 40))
+}
+
+/// Ranks by label: `rank 3`, `ranks 0, 1 and 2`, `ranks 0, 1 and 62 others`.
+fn ranks_text(job: &Job, ranks: &[usize]) -> String {
+    let labels: Vec<String> = ranks.iter().map(|rank| label(job, *rank)).collect();
+    format!("{} {}", if labels.len() == 1 { "rank" } else { "ranks" }, listed(&labels))
+}
+
+/// How many kernels each rank ran, those that differ from most first: `rank 1 ran 97, ranks 0, 2 and 3 ran 96 each`.
+fn counts_text(job: &Job, counts: &[(usize, usize)]) -> String {
+    let mut by_count: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    counts.iter().for_each(|(rank, count)| by_count.entry(*count).or_default().push(*rank));
+    let mut by_count: Vec<(usize, Vec<usize>)> = by_count.into_iter().collect();
+    by_count.sort_by_key(|(_, ranks)| (ranks.len(), ranks.first().copied()));
+    let hidden = by_count.len().saturating_sub(NAMED);
+    let text = |(count, ranks): &(usize, Vec<usize>)| {
+        let each = if ranks.len() > 1 { " each" } else { "" };
+        format!("{} ran {}{each}", ranks_text(job, ranks), format::count(*count as u64))
+    };
+    let mut texts: Vec<String> = by_count.iter().take(NAMED).map(text).collect();
+    if hidden > 0 {
+        texts.push(format!("others ran {} further numbers of them", format::count(hidden as u64)));
+    }
+    texts.join(", ")
+}
+
 /// Why kernels of several ranks were not paired.
 pub fn refusal_text(job: &Job, refusal: &Refusal) -> String {
-    let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
-    let counts: Vec<String> = refusal
-        .counts
-        .iter()
-        .take(8)
-        .map(|(rank, count)| format!("rank {}: {}", format::one_line(label(*rank), 40), format::count(*count as u64)))
-        .collect();
-    let more = if refusal.counts.len() > 8 { ", ..." } else { "" };
+    let counts = counts_text(job, &refusal.counts);
+    let ranks: Vec<usize> = refusal.counts.iter().map(|(rank, _)| *rank).collect();
     let why = match refusal.reason {
-        RefusalReason::Counts => "the ranks ran different numbers of them".to_owned(),
-        RefusalReason::Kinds(at) => format!("number {} is of different kinds", format::count(at as u64 + 1)),
-        RefusalReason::Apart => {
-            "they leave their collectives at other times than the other ranks, so they belong to another communicator \
-             (NCCL's NVTX ranges with their values name it: export with --include-blobs=true)"
-                .to_owned()
+        RefusalReason::Counts => format!("the ranks ran different numbers of them: {counts}"),
+        RefusalReason::Kinds(at) => {
+            format!("number {} is of different kinds ({counts})", format::count(at as u64 + 1))
         }
-        RefusalReason::Peers => {
-            "the ranks' own numbers in the communicator were not recorded (capture its creation, or open all its ranks)"
-                .to_owned()
-        }
+        RefusalReason::Apart => format!(
+            "{} in other collectives than the other ranks, by the times at which they end, and so of another communicator \
+             ({counts}; NCCL's NVTX ranges with their values name it: export with --include-blobs=true)",
+            if ranks.len() == 1 {
+                format!("{} took part", ranks_text(job, &ranks))
+            } else {
+                format!("{} each took part", ranks_text(job, &ranks))
+            },
+        ),
+        RefusalReason::Peers => format!(
+            "the ranks' own numbers in the communicator were not recorded: capture its creation, or open all its ranks \
+             ({counts})"
+        ),
     };
-    format!("{} not paired, since {why} ({}{more}).", key_text(refusal.key), counts.join(", "))
+    // Which two of them would belong together is what is not known.
+    let key = match refusal.reason {
+        RefusalReason::Peers => key_text(job, refusal.key, &[]),
+        _ => key_text(job, refusal.key, &ranks),
+    };
+    format!("Not paired: {key}, since {why}.")
 }
 
 /// What a rank did longer, in a few words.
@@ -242,6 +216,24 @@ pub fn straggler_advice(job: &Job) -> Option<String> {
     Some(format!("Next: {}", extra_advice(extra.kind)))
 }
 
+/// How many collectives were matched, and how many communication kernels were not, with the ranks that ran those when
+/// not all did.
+pub fn matched_text(job: &Job) -> String {
+    let odd: Vec<usize> = (0..job.ranks.len())
+        .filter(|rank| job.waits.ranks.get(*rank).is_some_and(|waits| waits.unmatched > 0))
+        .collect();
+    let on = match odd.len() {
+        0 => String::new(),
+        some if some == job.ranks.len() => String::new(),
+        _ => format!(" ({})", ranks_text(job, &odd)),
+    };
+    format!(
+        "{} matched, {} not{on}.",
+        format::count(job.waits.matched),
+        format::counted(job.waits.unmatched, "communication kernel", "communication kernels"),
+    )
+}
+
 /// Who is late, how often, why, and what it costs the others; also says that nobody is.
 pub fn straggler_text(job: &Job) -> String {
     if job.ranks.len() < 2 {
@@ -256,14 +248,15 @@ pub fn straggler_text(job: &Job) -> String {
             .to_owned(),
         Some(found) => late_text(job, found),
     };
-    match most_missing(job).and_then(|group| missing_text(job, group)) {
-        Some(missing) => format!("{found} {missing}"),
-        None => found,
-    }
+    let is_wrong = |notice: &Notice| matches!(notice, Notice::WallInForce { .. });
+    let wrong = job.clock.notices.iter().any(is_wrong).then(|| {
+        "But the clock in force contradicts the matched collectives, so who started last is not known.".to_owned()
+    });
+    let missing = most_missing(job).and_then(|group| missing_text(job, group));
+    [Some(found), wrong, missing].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn late_text(job: &Job, found: &Straggler) -> String {
-    let label = job.ranks.get(found.rank).map_or("?", |rank| rank.label.as_str());
     let cause = found.cause().map_or_else(
         || "the capture does not show what it did longer".to_owned(),
         |extra| cause_text(job, extra, found),
@@ -271,7 +264,7 @@ fn late_text(job: &Job, found: &Straggler) -> String {
     format!(
         "Rank {} is the straggler: it starts last in {} of the matched collectives ({} of {} in which not all start \
          together), and each other rank waits {}{} for it ({}). Why: {cause}.",
-        format::one_line(label, 60),
+        label(job, found.rank),
         format::percent(Some(found.share_of_collectives)),
         format::count(found.late.last),
         format::count(found.late.decided),
@@ -288,8 +281,9 @@ fn each(job: &Job) -> &'static str {
 
 fn cause_text(job: &Job, extra: &Extra, found: &Straggler) -> String {
     let took = format!(
-        "{} take {}{}, {} on the others",
+        "{} {} {}{}, {} on the others",
         extra_text(extra.kind),
+        if matches!(extra.kind, ExtraKind::Data | ExtraKind::Host(_)) { "takes" } else { "take" },
         format::duration(extra.own_ns),
         if job.stragglers.by_step { " a step" } else { "" },
         format::duration(extra.others_ns),
@@ -306,13 +300,10 @@ pub fn wandering_text(job: &Job) -> Option<String> {
     if pauses.is_empty() {
         return None;
     }
-    let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
     let each: Vec<String> = pauses
         .iter()
         .take(6)
-        .map(|p| {
-            format!("rank {} in step {} ({})", format::one_line(label(p.rank), 40), p.step, format::duration(p.ns))
-        })
+        .map(|p| format!("rank {} in step {} ({})", label(job, p.rank), p.step, format::duration(p.ns)))
         .collect();
     let more = if pauses.len() > each.len() { " and others" } else { "" };
     Some(format!(

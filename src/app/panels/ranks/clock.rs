@@ -10,15 +10,19 @@ use crate::view::Command;
 use egui::{ComboBox, Label, RichText, Ui};
 
 const FILES: [Column; 6] = [
-    column("Offset", 70.0, "Added to the file's time to get the first file's, the shift by hand included."),
-    column("Uncertainty", 74.0, "How far off that may be: the median distance of the matched ends from each other."),
+    column("Offset", 70.0, "Added to the file's time to get the reference's, the shift by hand included."),
+    column(
+        "Uncertainty",
+        74.0,
+        "How far off that may be: the median distance of the matched ends from each other; not known after a shift by hand.",
+    ),
     column("By", 74.0, "What the file was put on the clock by."),
     column("Matched", 58.0, "Matched collectives or steps that it rests on."),
     column("Shift", 58.0, "What it was moved by hand."),
     column(
         "Drift",
         62.0,
-        "How much longer the first file's clock finds a span, where the capture is long enough to tell.",
+        "How much longer the reference's clock finds a span, where the capture is long enough to tell.",
     ),
 ];
 
@@ -40,7 +44,7 @@ pub fn choose(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
             }
         });
         list.response.labelled_by(label.id).on_hover_text(mode_help(job.clock.mode));
-        if job.clock.sources.iter().any(|source| source.shift_ns != 0) {
+        if job.clock.is_shifted() {
             let button = ui.button("Take back shifts").on_hover_text("Puts files that were moved by hand back");
             if button.clicked() {
                 out.push(Command::ResetShifts);
@@ -55,18 +59,19 @@ pub fn files(ui: &mut Ui, cx: &Cx<'_>, sheet: &mut Sheet, shown: Shown<'_>) {
     if job.exports.len() < 2 {
         return;
     }
-    heading(ui, "Files on the clock", "From each file's clock to the first file's.");
+    heading(ui, "Files on the clock", "From each file's clock to that of the reference.");
     let row = |at: usize| {
         let (Some(export), Some(source)) = (job.exports.get(at), job.clock.sources.get(at)) else {
             return Row::default();
         };
         let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
+        let uncertainty_ns = source.uncertainty_ns();
         Row {
-            name: format::one_line(&export.stem(), 80),
+            name: format::one_line(job.name(at), 80),
             full: format::one_line(&export.file.display().to_string(), 400),
             cells: vec![
                 duration(source.map.offset_ns),
-                Cell::maybe(uncertainty_text(source.uncertainty_ns), source.uncertainty_ns.map(|ns| ns as f64)),
+                Cell::maybe(uncertainty_text(uncertainty_ns), uncertainty_ns.map(|ns| ns as f64)),
                 Cell::text(basis_text(source.basis).to_owned()),
                 Cell::whole(format::count(source.matched), source.matched as i64),
                 duration(source.shift_ns),

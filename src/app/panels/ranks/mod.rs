@@ -11,7 +11,7 @@ use super::sheet::{Filter, Sheet};
 use crate::analysis::Limit;
 use crate::app::cx::Cx;
 use crate::format;
-use crate::report::compare::{notices, refusal_text, straggler_advice, straggler_text, wandering_text};
+use crate::report::compare::{matched_text, notices, refusal_text, straggler_advice, straggler_text, wandering_text};
 use crate::view::Command;
 use egui::{Label, RichText, Ui};
 
@@ -52,13 +52,8 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
     heading(ui, "Ranks", "Every rank of the open files and summaries. A click chooses it.");
     tables::ranks(ui, cx, &mut cache.ranks, shown, out);
     if job.ranks.len() > 1 {
-        let matched = format!(
-            "{} matched, {} communication kernels not.",
-            format::count(job.waits.matched),
-            format::count(job.waits.unmatched)
-        );
         heading(ui, "Matched collectives", "The k-th collective of a communicator on one rank is the k-th on another.");
-        remark(ui, &matched);
+        remark(ui, &matched_text(job));
         tables::groups(ui, cx, &mut cache.groups, shown, out);
         matrix::show(ui, cx, &mut cache.pairs, shown);
     }

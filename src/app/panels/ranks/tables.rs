@@ -97,7 +97,7 @@ fn rank_row(cx: &Cx<'_>, rank: usize) -> Option<Row> {
             Cell::text(bound_by_text(job, rank).to_owned()),
             words(summary.gpu.as_deref()),
             words(export.host.as_deref()),
-            Cell::text(format::one_line(&export.stem(), 80)),
+            Cell::text(format::one_line(job.name(of.at.export), 80)),
         ],
         note: if open.is_none() { "Only its summary is open.".to_owned() } else { String::new() },
         action: if open.is_some() { format!("Choose rank {}", format::one_line(&of.label, 60)) } else { String::new() },
