@@ -10,7 +10,7 @@ use super::search_bar::{self, SearchBar};
 use super::settings::Dock;
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
+use super::{capture, compare_bar, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel};
@@ -196,6 +196,10 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
     if cx.view.search.open {
         let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
         egui::Panel::top("search").frame(bar).show(ui, |ui| search_bar::show(ui, cx, &mut caches.search_bar, out));
+    }
+    if let Some(compare) = &cx.view.compare {
+        let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
+        egui::Panel::top("compare").frame(bar).show(ui, |ui| compare_bar::show(ui, cx, compare, out));
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
         caches.timeline.color_beside(ui.ctx(), timeline::LARGE);

@@ -1,6 +1,6 @@
 //! The one table of keys. The window reads it, the help window prints it; no toolkit types in it.
 
-use super::{Command, Kin, LaneCommand, Side, ViewState, Workspace};
+use super::{Command, CompareCommand, Kin, LaneCommand, Side, ViewState, Workspace};
 
 /// A key with its modifiers. `key` is the key's name as keyboards and egui spell it (`"A"`, `"ArrowLeft"`, `"["`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -318,6 +318,18 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Show,
         help: "Take back shifts of files",
         commands: |_, _| vec![Command::ResetShifts],
+    },
+    Shortcut {
+        chords: &[key("B")],
+        group: Group::Show,
+        help: "Two ranks beside each other: above each other, left and right, overlaid, off",
+        commands: |_, _| vec![Command::Compare(CompareCommand::NextForm)],
+    },
+    Shortcut {
+        chords: &[shift("B")],
+        group: Group::Show,
+        help: "Move the two panes together: by time, by step, at the selected collective, apart",
+        commands: |_, _| vec![Command::Compare(CompareCommand::NextLink)],
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {

@@ -113,7 +113,8 @@ fn what_is_pointed_at_marks_its_counterparts_else_what_is_selected() {
                 crate::timeline::layout::Layout::of(&window.workspace, &window.state, &mut cache, 900.0 - 24.0);
             let rect = egui::Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0));
             let frame = crate::timeline::frame(&window.workspace, &window.state, &layout, rect, 1.0);
-            beside::item(&frame, &layout, &mut cache, pointer)
+            cache.pointed = beside::pointed(&frame, &layout, &mut cache, pointer);
+            beside::item(&frame, &mut cache)
         };
         window.cache = cache;
         found
