@@ -429,3 +429,6 @@ impl Compare {
         Some(if pane == 0 { (item, other) } else { (other, item) })
     }
 }
+
+#[cfg(test)]
+mod tests;
