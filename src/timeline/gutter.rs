@@ -95,7 +95,9 @@ impl Names<'_> {
 fn rank_of_lane(frame: &Frame<'_>, lane: &Lane) -> String {
     let shown = frame.state.shown_ranks().map_or_else(|| frame.workspace.ranks().count(), <[_]>::len);
     let is_overlaid = frame.state.compare.as_ref().is_some_and(|compare| !compare.has_panes());
-    let is_apart = lane.pinned || is_overlaid && !lane.is_header();
+    // Arrivals name two ranks already.
+    let names_ranks = lane.is_header() || matches!(lane.key, LaneKey::Differences(_));
+    let is_apart = lane.pinned || is_overlaid && !names_ranks;
     let rank = lane.rank.filter(|_| is_apart && shown > 1);
     rank.map_or_else(String::new, |rank| format!(", rank {}", label::safe(frame.workspace.label(rank))))
 }
