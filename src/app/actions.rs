@@ -12,7 +12,7 @@ use crate::report::compare;
 use crate::view::available::why_not;
 use crate::view::search::{Query, Scope};
 use crate::view::shortcuts::{Chord, SHORTCUTS};
-use crate::view::{Command, LaneKey, Theme, ViewState, Workspace, fuzzy};
+use crate::view::{Command, CompareCommand, CompareForm, LaneKey, PaneLink, Theme, ViewState, Workspace, fuzzy};
 
 /// A command of the list.
 #[derive(Debug, Clone)]
@@ -67,6 +67,8 @@ const KEYLESS: &[(&str, Command)] = &[
     ("NVTX on the GPU: whole process", Command::SetAttribution(Attribution::Process)),
     ("NVTX on the GPU: same thread", Command::SetAttribution(Attribution::SameThread)),
     ("How to record a capture", Command::ToggleRecording),
+    ("Compare two ranks: no longer", Command::Compare(CompareCommand::Show(None))),
+    ("Compare two ranks: swap them", Command::Compare(CompareCommand::Swap)),
     ("About stepscope", Command::ToggleAbout),
 ];
 
@@ -90,6 +92,14 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
     for scope in Scope::ALL {
         add(format!("Search where: {}", scope.text()), vec![Command::SetScope(scope), Command::OpenSearch]);
     }
+    for form in CompareForm::ALL {
+        let command = Command::Compare(CompareCommand::Show(Some(form)));
+        add(format!("Compare two ranks: {}", form.text().to_lowercase()), vec![command]);
+    }
+    for link in PaneLink::ALL {
+        let command = Command::Compare(CompareCommand::Link(link));
+        add(format!("Move panes together: {}", link.text().to_lowercase()), vec![command]);
+    }
     for mode in ClockMode::ALL {
         add(format!("Clock: {}", compare::mode_text(mode)), vec![Command::SetClock(mode)]);
     }
@@ -104,6 +114,10 @@ pub fn all(cx: &Cx<'_>) -> Vec<Action> {
         let label = cx.workspace.label(id);
         add(format!("Go to rank {label}"), vec![Command::ChooseRank(id), Command::ShowLane(LaneKey::Rank(id))]);
         add(format!("Rename rank {label}…"), vec![Command::AskRankName(id)]);
+        if let Some(first) = cx.view.comparable_with(id, cx.workspace) {
+            let command = Command::Compare(CompareCommand::Ranks([first, id]));
+            add(format!("Compare rank {} with rank {label}", cx.workspace.label(first)), vec![command]);
+        }
     }
     for (at, rank) in cx.workspace.job.ranks.iter().enumerate() {
         if cx.workspace.open_rank(at).is_none() {

@@ -10,10 +10,10 @@ use super::search_bar::{self, SearchBar};
 use super::settings::Dock;
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
-use super::{capture, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
+use super::{capture, compare_bar, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
 use crate::timeline;
 use crate::timeline::color::Palette;
-use crate::view::{Command, Panel};
+use crate::view::{Command, Panel, ViewState, Workspace};
 use egui::{Button, CentralPanel, ComboBox, Frame, Id, Margin, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 /// What panels keep between frames.
@@ -94,9 +94,11 @@ const LANE_FILTER: &str = "lane filter";
 /// Draws the whole window and pushes what the user asks for.
 pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
     caches.follow(state);
+    // What stands around the lanes speaks of the pane that keys move.
+    let active = state.view.panes().map(|compare| state.view.of_pane(compare.active));
     let cx = Cx {
         workspace: &state.workspace,
-        view: &state.view,
+        view: active.as_ref().unwrap_or(&state.view),
         settings: &state.settings,
         palette: Palette::of(state.view.theme),
         revision: state.revision,
@@ -127,7 +129,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
             }
         });
     } else {
-        document(ui, &cx, caches, out);
+        document(ui, (&cx, &state.view), caches, out);
         // Who opens the list of lanes is about to type the name of one.
         if state.view.lanes.list && !std::mem::replace(&mut caches.lane_list, true) {
             ui.ctx().memory_mut(|memory| memory.request_focus(Id::unique(LANE_FILTER)));
@@ -158,7 +160,7 @@ pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Co
     }
 }
 
-fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command>) {
+fn document(ui: &mut Ui, (cx, view): (&Cx<'_>, &ViewState), caches: &mut Caches, out: &mut Vec<Command>) {
     let padded = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 8));
     let (width, height) = (ui.available_width(), ui.available_height());
     // A low window has more room beside the timeline than below it.
@@ -197,19 +199,28 @@ fn document(ui: &mut Ui, cx: &Cx<'_>, caches: &mut Caches, out: &mut Vec<Command
         let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
         egui::Panel::top("search").frame(bar).show(ui, |ui| search_bar::show(ui, cx, &mut caches.search_bar, out));
     }
+    if let Some(compare) = &cx.view.compare {
+        let bar = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 4));
+        egui::Panel::top("compare").frame(bar).show(ui, |ui| compare_bar::show(ui, cx, compare, out));
+    }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
         caches.timeline.color_beside(ui.ctx(), timeline::LARGE);
-        lanes(ui, cx, &mut caches.timeline, out);
+        lanes(ui, (cx.workspace, view), &mut caches.timeline, out);
     });
 }
 
 /// Draws the overview of the capture and the lanes.
-pub fn lanes(ui: &mut Ui, cx: &Cx<'_>, cache: &mut timeline::Cache, out: &mut Vec<Command>) {
+pub fn lanes(
+    ui: &mut Ui,
+    (workspace, view): (&Workspace, &ViewState),
+    cache: &mut timeline::Cache,
+    out: &mut Vec<Command>,
+) {
     ui.spacing_mut().item_spacing.y = 0.0;
     if ui.available_height() >= MAP_FROM_PT {
-        timeline::minimap::show(ui, cx.workspace, cx.view, cache, out);
+        timeline::minimap::show(ui, workspace, view, cache, out);
     }
-    timeline::show(ui, cx.workspace, cx.view, cache, out);
+    timeline::show(ui, workspace, view, cache, out);
 }
 
 /// Draws content that does not decide how much room it takes: what is too wide is cut off, and the panel keeps the

@@ -5,7 +5,7 @@ use super::keys;
 use super::settings::SCALES_PERCENT;
 use super::state::recent_names;
 use crate::view::available::why_not;
-use crate::view::{Axis, Coloring, Command, Kin, Panel, Side, Theme};
+use crate::view::{Axis, Coloring, Command, CompareCommand, CompareForm, Kin, PaneLink, Panel, Side, Theme};
 use egui::{Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo, containers::menu::MenuConfig};
 
 /// Width of a menu in points.
@@ -69,6 +69,15 @@ fn file(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     entry(ui, cx, "Quit", Command::Quit, out);
 }
 
+const fn link_text(link: PaneLink) -> &'static str {
+    match link {
+        PaneLink::Time => "Move together by time",
+        PaneLink::Step => "Move together by step",
+        PaneLink::Aligned => "Align at the selected collective",
+        PaneLink::Apart => "Move apart",
+    }
+}
+
 fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.set_min_width(280.0);
     if cx.settings.recent.is_empty() {
@@ -126,6 +135,23 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         }
         ui.separator();
         choice(ui, cx.view.legend, "Legend", Command::ToggleLegend, out);
+    });
+    ui.menu_button("Compare ranks", |ui| {
+        ui.set_width(WIDTH_PT);
+        let compare = cx.view.compare.as_ref();
+        for form in CompareForm::ALL {
+            let on = compare.is_some_and(|compare| compare.form == form);
+            let to = if on { None } else { Some(form) };
+            choice(ui, on, form.text(), Command::Compare(CompareCommand::Show(to)), out);
+        }
+        entry(ui, cx, "Next form", Command::Compare(CompareCommand::NextForm), out);
+        ui.separator();
+        for link in PaneLink::ALL {
+            entry(ui, cx, link_text(link), Command::Compare(CompareCommand::Link(link)), out);
+        }
+        entry(ui, cx, "Next link", Command::Compare(CompareCommand::NextLink), out);
+        ui.separator();
+        entry(ui, cx, "Swap the two", Command::Compare(CompareCommand::Swap), out);
     });
     ui.menu_button("Lanes", |ui| super::lane_menu::show(ui, cx, WIDTH_PT, out));
     ui.separator();

@@ -16,6 +16,7 @@ pub mod captures;
 mod causes;
 mod chooser;
 mod code_text;
+mod compare_bar;
 mod counterparts;
 mod cx;
 mod details;

@@ -215,7 +215,7 @@ impl Scene<'_> {
             });
         }
         CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
-            lanes(ui, &cx, &mut self.cache, &mut ignored);
+            lanes(ui, (cx.workspace, cx.view), &mut self.cache, &mut ignored);
         });
     }
 }

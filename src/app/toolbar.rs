@@ -5,7 +5,7 @@ use super::icons::{self, Icon};
 use super::keys;
 use super::menu;
 use crate::format;
-use crate::view::{Command, Theme};
+use crate::view::{Command, CompareCommand, CompareForm, Theme};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Widths of the window, in points, from which parts of the row are shown; below, they are in the menus only.
@@ -111,4 +111,10 @@ fn switches(ui: &mut Ui, cx: &Cx<'_>, all: bool, out: &mut Vec<Command>) {
     toggle(ui, cx.view.nvtx, "NVTX", "NVTX rows (N)", Command::ToggleNvtx, out);
     let tip = "Idle gaps and exposed communication as marks of their own (M)";
     toggle(ui, cx.view.marks, "Marks", tip, Command::ToggleMarks, out);
+    if cx.workspace.ranks().nth(1).is_some() {
+        let on = cx.view.compare.is_some();
+        let to = (!on).then_some(CompareForm::default());
+        let tip = "Two ranks beside each other (B goes through the forms)";
+        toggle(ui, on, "Compare", tip, Command::Compare(CompareCommand::Show(to)), out);
+    }
 }

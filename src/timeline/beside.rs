@@ -46,14 +46,21 @@ impl Cache {
     }
 }
 
-/// The item whose counterparts are marked: the one at `pointer` when it has any, else the selected one.
-pub(super) fn item(frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, pointer: Option<Pos2>) -> Option<Item> {
+/// The item at `pointer`, when it has counterparts.
+pub(super) fn pointed(frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, pointer: Option<Pos2>) -> Option<Item> {
     if frame.workspace.job.ranks.len() < 2 {
         return None;
     }
     let hit = pointer.filter(|_| cache.drag.is_none()).and_then(|at| hit::at(frame, cache, layout, at.x, at.y));
     let hovered = hit.filter(|hit| hit.bin.is_none()).map(|hit| hit.item);
-    hovered.into_iter().chain(frame.state.selected).find(|item| !cache.beside(frame.workspace, *item).is_empty())
+    hovered.filter(|item| !cache.beside(frame.workspace, *item).is_empty())
+}
+
+/// The item whose counterparts are marked: the one that is pointed at, here or in the other pane, else the selected one.
+pub(super) fn item(frame: &Frame<'_>, cache: &mut Cache) -> Option<Item> {
+    let pointed = cache.pointed.or(frame.state.pointed);
+    let selected = frame.state.selected.filter(|_| frame.workspace.job.ranks.len() > 1);
+    pointed.or_else(|| selected.filter(|item| !cache.beside(frame.workspace, *item).is_empty()))
 }
 
 /// Marks the counterparts of `item` on the visible lanes.

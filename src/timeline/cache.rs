@@ -14,6 +14,7 @@ use super::lanes::{RankLanes, RowsKey, build};
 use super::layout::Lane;
 use super::map_hits::MapHits;
 use super::minimap::{MapDrag, Work};
+use super::panes::Second;
 use super::recolor::{self, Painted, Recolor};
 use super::rows::Rows;
 use super::same::Same;
@@ -61,6 +62,10 @@ pub struct Cache {
     pub(super) found: Found,
     /// How often a hit was asked to be opened when that was last done.
     pub(super) unfolds: u32,
+    /// What the pointer is on, when it has counterparts on other ranks.
+    pub(super) pointed: Option<Item>,
+    /// What the second of two panes keeps.
+    pub(super) second: Option<Box<Second>>,
 }
 
 /// Per document: who it is, and what its lanes have in common.
@@ -104,6 +109,7 @@ impl Cache {
             self.same = None;
             self.drag = None;
             (self.map_drag, self.map_work) = (None, None);
+            self.pointed = None;
             self.clicks = Clicks::default();
             self.gutter = GutterState::default();
         }
@@ -192,17 +198,18 @@ impl Cache {
 
     /// Axis time under the pointer in the last frame, while it is over the lanes: where keys zoom.
     pub fn pointer_ns(&self) -> Option<f64> {
-        self.pointer_ns
+        self.pointer_ns.or_else(|| self.second.as_ref()?.cache.pointer_ns)
     }
 
     /// True when Escape gave up a drag in the last frame, and so means nothing else.
     pub fn took_escape(&self) -> bool {
-        self.took_escape
+        self.took_escape || self.second.as_ref().is_some_and(|second| second.cache.took_escape)
     }
 
     /// Bytes held for rows and counters.
     pub fn bytes(&self) -> usize {
         let rows: usize = self.rows.values().map(|rows| rows.bytes()).sum();
-        rows + self.counters.values().map(|counter| counter.bytes()).sum::<usize>()
+        let second = self.second.as_ref().map_or(0, |second| second.cache.bytes());
+        second + rows + self.counters.values().map(|counter| counter.bytes()).sum::<usize>()
     }
 }

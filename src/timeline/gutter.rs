@@ -91,9 +91,14 @@ impl Names<'_> {
     }
 }
 
-/// What tells the ranks of pinned lanes apart, after the lane's name.
-fn rank_of_pinned(frame: &Frame<'_>, lane: &Lane) -> String {
-    let rank = lane.rank.filter(|_| lane.pinned && frame.workspace.ranks().nth(1).is_some());
+/// What tells ranks apart where lanes do not stand below the header of theirs, after the lane's name.
+fn rank_of_lane(frame: &Frame<'_>, lane: &Lane) -> String {
+    let shown = frame.state.shown_ranks().map_or_else(|| frame.workspace.ranks().count(), <[_]>::len);
+    let is_overlaid = frame.state.compare.as_ref().is_some_and(|compare| !compare.has_panes());
+    // Arrivals name two ranks already.
+    let names_ranks = lane.is_header() || matches!(lane.key, LaneKey::Differences(_));
+    let is_apart = lane.pinned || is_overlaid && !names_ranks;
+    let rank = lane.rank.filter(|_| is_apart && shown > 1);
     rank.map_or_else(String::new, |rank| format!(", rank {}", label::safe(frame.workspace.label(rank))))
 }
 
@@ -124,7 +129,7 @@ fn names(
         return;
     }
     let (name, detail) = lane_name(frame.workspace, lane);
-    let name = name + &rank_of_pinned(frame, lane);
+    let name = name + &rank_of_lane(frame, lane);
     let strong = if lane.is_header() { palette.text } else { palette.lane_text };
     let font = name_font(lane);
     let put = |text: &str, y: f32, right: f32, font: &FontId, color: Color32| {
@@ -197,7 +202,7 @@ fn name_left(frame: &Frame<'_>, lane: &Lane) -> f32 {
 /// True when there is no room for the whole name.
 pub fn is_cut(painter: &Painter, frame: &Frame<'_>, lane: &Lane) -> bool {
     let (name, _) = lane_name(frame.workspace, lane);
-    let name = name + &rank_of_pinned(frame, lane);
+    let name = name + &rank_of_lane(frame, lane);
     let whole = painter.layout_no_wrap(name, name_font(lane), Color32::WHITE).size().x;
     whole > frame.left_pt - RIGHT_PT - name_left(frame, lane)
 }
@@ -227,8 +232,8 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
-        LaneKey::Differences(rank) => {
-            plain(&format!("Arrival against rank {}", strip::reference_label(workspace, rank)))
+        LaneKey::Differences(_) => {
+            plain(&format!("Arrival against rank {}", strip::reference_label(workspace, lane)))
         }
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
@@ -278,8 +283,8 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
     if matches!(lane.key, LaneKey::Counter(..)) {
         return counters::share_text(frame, cache, lane);
     }
-    if let LaneKey::Differences(rank) = lane.key {
-        return strip::scale_text(cache, rank);
+    if matches!(lane.key, LaneKey::Differences(_)) {
+        return strip::scale_text(cache, lane);
     }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));

@@ -3,8 +3,10 @@
 use super::arrange::Neighbours;
 use super::draw::Frame;
 use super::gutter::lane_name;
+use super::label;
 use super::layout::{Lane, Layout};
-use crate::view::{Command, LaneCommand, LaneKey};
+use crate::format;
+use crate::view::{Command, CompareCommand, LaneCommand, LaneKey};
 use egui::{Button, RichText, Ui};
 
 /// Width of the menu in points.
@@ -29,6 +31,11 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, lane: &Lane, out: &
     }
     if let LaneKey::Rank(rank) = lane.key {
         entry(ui, true, "Rename…", Command::AskRankName(rank));
+        let (workspace, state) = (frame.workspace, frame.state);
+        if let Some(other) = state.comparable_with(rank, workspace) {
+            let text = format!("Compare with rank {}", label::safe(&format::one_line(workspace.label(other), 24)));
+            entry(ui, true, &text, Command::Compare(CompareCommand::Ranks([other, rank])));
+        }
     }
     let pinned = arrangement.pinned.contains(&lane.key);
     if lane.key.can_be_pinned() {

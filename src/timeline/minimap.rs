@@ -71,6 +71,9 @@ impl Map {
 /// Draws the strip across the available width of `ui` and pushes what the user asks for.
 pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
     cache.follow(workspace, state);
+    // The box that can be dragged is the view of the pane that keys move.
+    let active = state.panes().map(|compare| state.of_pane(compare.active));
+    let state = active.as_ref().unwrap_or(state);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT_PT), Sense::click_and_drag());
     let (Some(span), Some((id, doc, numbers))) = (workspace.span(), chosen(workspace, state)) else { return };
     let gutter_pt = gutter_width_pt(rect.width());
@@ -100,7 +103,13 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
         pointed = under.and_then(|at| step_at(steps, doc.own_ns(map.time_at(at.x) as i64)));
         paint_bars(&painter, palette, map, bars, (steps, doc), pointed);
     }
-    paint_box(&painter, palette, map, state.viewport, response.hovered() || response.has_focus());
+    let strong = response.hovered() || response.has_focus();
+    paint_box(&painter, palette, map, state.viewport, strong);
+    if let Some(other) = state.panes().map(|compare| compare.other.viewport).filter(|view| *view != state.viewport) {
+        let (x0, x1) = view_x(map, other);
+        let frame = Rect::from_min_max(pos2(x0, lanes.top() + 3.0), pos2(x1, lanes.bottom() - 3.0));
+        painter.rect_stroke(frame, 2.0, Stroke::new(1.0, palette.text_dim), StrokeKind::Inside);
+    }
     let row = Rect::from_min_size(pos2(lanes.left(), hits_top), vec2(lanes.width(), hits_pt));
     map_hits::paint(&painter, palette, cache, state, span, row);
     for mark in &state.bookmarks {

@@ -41,6 +41,7 @@ mod menu;
 pub mod minimap;
 mod overlay;
 mod paint;
+mod panes;
 pub mod ramp;
 mod recolor;
 mod row;
@@ -89,10 +90,29 @@ const SCROLL_PT: f32 = 6.0;
 /// Draws the timeline into the available rectangle of `ui` and pushes what the user asks for to `out`.
 pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, out: &mut Vec<Command>) {
     let rect = ui.available_rect_before_wrap();
+    ui.advance_cursor_after_rect(rect);
+    let rect = legend_below(ui, workspace, state, cache, rect);
+    if let Some(compare) = state.panes() {
+        panes::show(ui, rect, workspace, (state, compare), cache, out);
+        return;
+    }
+    cache.second = None;
     // An identity of its own: one counted along the panels would change with a panel that opens or closes, and a press in
     // that frame would be lost.
-    ui.advance_cursor_after_rect(rect);
-    let response = ui.interact(rect, Id::unique("timeline"), Sense::click_and_drag());
+    pane(ui, rect, Id::unique("timeline"), workspace, state, cache, out);
+}
+
+/// Draws one timeline, of identity `id`, into `rect`.
+fn pane(
+    ui: &mut Ui,
+    rect: Rect,
+    id: Id,
+    workspace: &Workspace,
+    state: &ViewState,
+    cache: &mut Cache,
+    out: &mut Vec<Command>,
+) {
+    let response = ui.interact(rect, id, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, describe(workspace, state)));
     // Arrow keys move the view, not the focus.
     let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
@@ -101,7 +121,6 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     if !ui.is_rect_visible(rect) || rect.width() < 40.0 || rect.height() < RULER_PT + 10.0 {
         return;
     }
-    let rect = legend_below(ui, workspace, state, cache, rect);
     let now_s = ui.input(|i| i.time);
     let (viewport, moving) = cache.ease.follow(state, now_s, ui.style().animation_time > 0.0);
     if moving {
@@ -149,7 +168,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
 
 /// Draws what the colours mean at the bottom of `rect`, when it is asked for and there is room; returns what is left.
 fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut Cache, rect: Rect) -> Rect {
-    if !state.legend || rect.height() < LEGEND_FROM_PT {
+    if !state.legend || !ui.is_rect_visible(rect) || rect.height() < LEGEND_FROM_PT {
         return rect;
     }
     let (lanes, strip) = rect.split_top_bottom_at_y(rect.bottom() - legend::HEIGHT_PT);
@@ -216,7 +235,8 @@ fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         overlay::selection(&lanes, frame, cache, layout, palette, selected, &linked);
     }
     let at = pointer.filter(|_| !egui::Popup::is_any_open(ui.ctx()));
-    if let Some(item) = beside::item(frame, layout, cache, at) {
+    cache.pointed = beside::pointed(frame, layout, cache, at);
+    if let Some(item) = beside::item(frame, cache) {
         beside::paint(&lanes, frame, cache, layout, palette, item);
     }
     let sticky = frame.sticky(layout);
@@ -386,7 +406,13 @@ fn scroll_mark(painter: &egui::Painter, frame: &Frame<'_>, layout: &Layout, pale
 
 /// The timeline in words, for those who cannot see it.
 fn describe(workspace: &Workspace, state: &ViewState) -> String {
-    let ranks = format::counted(workspace.ranks().count() as u64, "rank", "ranks");
+    let ranks = match state.shown_ranks() {
+        Some([rank]) => format!("rank {}", label::safe(workspace.label(*rank))),
+        shown => {
+            let count = shown.map_or_else(|| workspace.ranks().count(), <[_]>::len);
+            format::counted(count as u64, "rank", "ranks")
+        }
+    };
     let tick = (state.viewport.len_ns / 1000.0).max(1.0) as i64;
     let span = state.viewport.span();
     let at = |at_ns| clock::text(workspace, state, at_ns, tick, tick);

@@ -30,7 +30,7 @@ pub(super) fn snap(frame: &Frame<'_>, cache: &Cache, layout: &Layout, at: Pos2, 
     let reach_ns = frame.time_at(frame.left_pt + REACH_PT) - frame.time_at(frame.left_pt);
     let found = if at.y < frame.ruler_bottom_pt() {
         let ruler = (frame.ruler_bottom_pt() - super::RULER_PT, frame.ruler_bottom_pt());
-        frame.state.rank.and_then(|rank| Some(Snap { at_ns: of_steps(frame, rank, at_ns)?, row: ruler }))
+        frame.state.ruled_rank().and_then(|rank| Some(Snap { at_ns: of_steps(frame, rank, at_ns)?, row: ruler }))
     } else {
         frame.lane_at(layout, at.y).and_then(|lane| on_lane(frame, cache, &lane, at_ns))
     };

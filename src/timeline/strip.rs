@@ -12,7 +12,7 @@ use super::tooltip::Text;
 use crate::format;
 use crate::job::{Job, Strip, StripBar};
 use crate::report::compare::{clock_error, difference_lines};
-use crate::view::{Item, LaneKey, RankId, Workspace};
+use crate::view::{Item, LaneKey, RankId, ViewState, Workspace};
 use egui::Pos2;
 use std::sync::Arc;
 
@@ -27,47 +27,51 @@ const REACH_PT: f32 = 3.0;
 /// Height of the lines along the edges.
 const LINE_PT: f32 = 2.0;
 
-/// The rank that the others are compared with, when `rank` is another one and shares collectives with it.
-pub fn reference(workspace: &Workspace, rank: RankId) -> Option<RankId> {
-    let first = workspace.ranks().next().map(|(id, ..)| id).filter(|first| *first != rank)?;
+/// The rank that arrivals of `rank` are compared with, when the two share collectives.
+pub fn reference(workspace: &Workspace, state: &ViewState, rank: RankId) -> Option<RankId> {
+    let first = state.reference_of(rank, workspace)?;
     let (own, other) = (workspace.job_rank(rank)?, workspace.job_rank(first)?);
     workspace.job.share_collectives(own, other).then_some(first)
-}
-
-/// Label of the rank that `rank` is compared with.
-pub fn reference_label(workspace: &Workspace, rank: RankId) -> String {
-    let label = reference(workspace, rank).and_then(|first| workspace.rank(first));
-    label.map_or_else(String::new, |(_, rank)| label::safe(&rank.label))
 }
 
 /// Strips by one clock.
 #[derive(Debug, Default)]
 pub struct Strips {
     job: Option<Arc<Job>>,
-    strips: Vec<(RankId, Arc<Strip>)>,
+    /// Strips by rank and the rank that it is compared with.
+    strips: Vec<([RankId; 2], Arc<Strip>)>,
 }
 
 impl Strips {
     /// Makes the strips of the differences among `lanes` that are missing.
-    pub fn prepare(&mut self, workspace: &Workspace, lanes: impl Iterator<Item = LaneKey>) {
+    pub fn prepare<'a>(&mut self, workspace: &Workspace, lanes: impl Iterator<Item = &'a Lane>) {
         if self.job.as_ref().is_none_or(|job| !Arc::ptr_eq(job, &workspace.job)) {
             *self = Self { job: Some(Arc::clone(&workspace.job)), strips: Vec::new() };
         }
         for lane in lanes {
-            let LaneKey::Differences(rank) = lane else { continue };
-            if self.of(rank).is_some() {
-                continue;
-            }
-            let ranks = reference(workspace, rank).and_then(|first| workspace.job_rank(first));
-            let strip = workspace.job_rank(rank).zip(ranks).map(|(own, first)| Strip::of(&workspace.job, own, first));
-            self.strips.extend(strip.map(|strip| (rank, Arc::new(strip))));
+            let Some([rank, first]) = compared(lane).filter(|_| self.of(lane).is_none()) else { continue };
+            let ranks = workspace.job_rank(rank).zip(workspace.job_rank(first));
+            let strip = ranks.map(|(own, first)| Strip::of(&workspace.job, own, first));
+            self.strips.extend(strip.map(|strip| ([rank, first], Arc::new(strip))));
         }
     }
 
-    /// The strip of `rank`, if it was prepared.
-    pub fn of(&self, rank: RankId) -> Option<Arc<Strip>> {
-        self.strips.iter().find(|(own, _)| *own == rank).map(|(_, strip)| Arc::clone(strip))
+    /// The strip of `lane`, if it was prepared.
+    pub fn of(&self, lane: &Lane) -> Option<Arc<Strip>> {
+        let ranks = compared(lane)?;
+        self.strips.iter().find(|(own, _)| *own == ranks).map(|(_, strip)| Arc::clone(strip))
     }
+}
+
+/// The rank of a lane of arrivals, and the one it is compared with.
+fn compared(lane: &Lane) -> Option<[RankId; 2]> {
+    let LaneKey::Differences(rank) = lane.key else { return None };
+    Some([rank, lane.against?])
+}
+
+/// Label of the rank that the arrivals of `lane` are compared with.
+pub fn reference_label(workspace: &Workspace, lane: &Lane) -> String {
+    lane.against.map_or_else(String::new, |first| label::safe(workspace.label(first)))
 }
 
 /// Bars of `lane` that are on screen, with the edges of each.
@@ -85,7 +89,7 @@ fn bars(frame: &Frame<'_>, rank: RankId, strip: &Strip) -> Vec<(StripBar, f32, f
 /// Adds the bars of `lane`.
 pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     let LaneKey::Differences(rank) = lane.key else { return };
-    let Some(strip) = cache.strips.of(rank) else { return };
+    let Some(strip) = cache.strips.of(lane) else { return };
     let (y0, y1) = frame.row_edges(lane, 0);
     let px = frame.px_pt();
     let middle = frame.snap((y0 + y1) / 2.0);
@@ -123,15 +127,15 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
 }
 
 /// The scale, behind the lane's name.
-pub fn scale_text(cache: &Cache, rank: RankId) -> String {
-    let most = cache.strips.of(rank).filter(|strip| !strip.differences.is_empty());
+pub fn scale_text(cache: &Cache, lane: &Lane) -> String {
+    let most = cache.strips.of(lane).filter(|strip| !strip.differences.is_empty());
     most.map_or_else(String::new, |strip| format!("to {}", format::duration(strip.most_ns)))
 }
 
 /// The bar of `lane` at `x_pt`.
 fn bar_at(frame: &Frame<'_>, cache: &Cache, lane: &Lane, x_pt: f32) -> Option<(StripBar, f32, f32)> {
     let LaneKey::Differences(rank) = lane.key else { return None };
-    let strip = cache.strips.of(rank)?;
+    let strip = cache.strips.of(lane)?;
     let distance = |(_, x0, x1): &(StripBar, f32, f32)| (x0 - x_pt).max(x_pt - x1).max(0.0);
     let near = bars(frame, rank, &strip).into_iter().filter(|bar| distance(bar) <= REACH_PT);
     near.min_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -151,8 +155,8 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
     let LaneKey::Differences(rank) = lane.key else { return None };
     let own = if lane.pinned { frame.pinned() } else { *frame };
     let (bar, ..) = bar_at(&own, cache, &lane, at.x)?;
-    let strip = cache.strips.of(rank)?;
-    let other = reference_label(frame.workspace, rank);
+    let strip = cache.strips.of(&lane)?;
+    let other = reference_label(frame.workspace, &lane);
     let name = label::name_of(frame.workspace, Item::Op(rank, bar.most.op));
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     let title = if bar.count == 1 {

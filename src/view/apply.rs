@@ -18,6 +18,14 @@ impl ViewState {
 
     /// Applies `command`; false when it is none of the view's (opening files, dialogs, quitting).
     pub fn apply(&mut self, command: &Command, workspace: &Workspace) -> bool {
+        match self.pane_for(command) {
+            Some(pane) => self.change_pane(pane, command, workspace),
+            None => self.change(command, workspace),
+        }
+    }
+
+    /// Applies `command` to the view that the state holds, which may be that of a pane.
+    pub(super) fn change(&mut self, command: &Command, workspace: &Workspace) -> bool {
         match command {
             Command::PanBy(share) => self.go(self.viewport.panned(*share), Move::Pan, workspace),
             Command::ZoomAt { at_ns, factor } => {
@@ -116,6 +124,11 @@ impl ViewState {
             Command::PreviousHit => self.step_hit(false, workspace),
             Command::ShowHit(number) => self.show_hit(*number, workspace),
             Command::SetTheme(theme) => self.theme = *theme,
+            Command::Compare(command) => self.compare_by(*command, workspace),
+            // Without panes there is one view to be about.
+            Command::InPane(_, command) => return self.change(command, workspace),
+            // Panes are aligned by themselves; else files are shifted.
+            Command::AlignHere(item) => return self.align_panes(*item, workspace),
             Command::Open(_)
             | Command::OpenDialog
             | Command::CopyName
@@ -125,7 +138,6 @@ impl ViewState {
             | Command::NextClock
             | Command::ShiftDoc { .. }
             | Command::ResetShifts
-            | Command::AlignHere(_)
             | Command::CancelLoad
             | Command::CloseAll
             | Command::SavePicture

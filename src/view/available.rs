@@ -1,12 +1,13 @@
 //! When a command does something: the one place that menus, buttons and the list of commands ask.
 
 use super::search::Scope;
-use super::{Command, Item, LaneCommand, ViewState, Workspace};
+use super::{Command, CompareCommand, Item, LaneCommand, PaneLink, ViewState, Workspace};
 
 const NO_FILE: &str = "No file is open";
 const NO_STEPS: &str = "The chosen rank has no steps";
 const NOTHING_SELECTED: &str = "Nothing is selected";
 const ONE_FILE: &str = "Only one file is open";
+const NO_COUNTERPART: &str = "It has no counterpart on the other rank";
 
 /// Why `command` would do nothing now; `None` when it does something.
 pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Option<&'static str> {
@@ -50,6 +51,13 @@ pub fn why_not(command: &Command, view: &ViewState, workspace: &Workspace) -> Op
         Command::ResetShifts => {
             no_file.or(because(workspace.options.shift_ns.iter().all(|ns| *ns == 0), "No file is shifted"))
         }
+        Command::Compare(command) => no_file.or_else(|| compare_refused(*command, view, workspace)),
+        Command::InPane(_, command) => why_not(command, view, workspace),
+        Command::AlignHere(item) if view.panes().is_some() => {
+            let Some(item) = item.or(view.selected) else { return Some(NOTHING_SELECTED) };
+            let pair = view.panes().and_then(|compare| compare.counterparts(item, workspace));
+            because(pair.is_none(), NO_COUNTERPART)
+        }
         Command::AlignHere(item) => no_file.or(because(workspace.docs.len() < 2, ONE_FILE)).or_else(|| {
             let Some(item) = item.or(view.selected) else { return Some(NOTHING_SELECTED) };
             let other = |other: &Item| other.doc() != item.doc();
@@ -77,6 +85,30 @@ fn lane_refused(command: &LaneCommand, view: &ViewState) -> Option<&'static str>
         | LaneCommand::MoveBy(_)
         | LaneCommand::ScaleBy(_)
         | LaneCommand::ResetScale => none,
+        _ => None,
+    }
+}
+
+fn compare_refused(command: CompareCommand, view: &ViewState, workspace: &Workspace) -> Option<&'static str> {
+    let because = |holds: bool, reason| holds.then_some(reason);
+    let Some(compare) = &view.compare else {
+        return match command {
+            CompareCommand::Show(Some(_)) | CompareCommand::Ranks(_) | CompareCommand::NextForm => {
+                because(workspace.ranks().nth(1).is_none(), "Only one rank is open")
+            }
+            _ => Some("No two ranks are compared"),
+        };
+    };
+    let no_panes = because(!compare.has_panes(), "Overlaid ranks share one view");
+    match command {
+        CompareCommand::Link(PaneLink::Step) => no_panes.or(because(
+            compare.steps_at(0, view.viewport, workspace).is_none(),
+            "The ranks have no numbered step in common here",
+        )),
+        CompareCommand::Link(PaneLink::Aligned) => {
+            no_panes.or_else(|| why_not(&Command::AlignHere(None), view, workspace))
+        }
+        CompareCommand::Link(_) | CompareCommand::NextLink => no_panes,
         _ => None,
     }
 }

@@ -80,10 +80,13 @@ impl ViewState {
     }
 
     fn step_counted_from(&self, workspace: &Workspace) -> Option<(RankId, usize, i64)> {
-        if let Some(item @ Item::Step(rank, step)) = self.selected {
+        let is_shown = |rank| self.shown_ranks().is_none_or(|shown| shown.contains(&rank));
+        if let Some(item @ Item::Step(rank, step)) = self.selected
+            && is_shown(rank)
+        {
             return Some((rank, step as usize, item.span(workspace)?.start_ns));
         }
-        let rank = self.rank?;
+        let rank = self.ruled_rank()?;
         let (doc, _) = workspace.rank(rank)?;
         let steps = &doc.analysis.ranks.get(rank.rank)?.steps.as_ref()?.steps;
         let middle_ns = doc.own_ns(self.viewport.middle_ns() as i64);
@@ -93,7 +96,7 @@ impl ViewState {
 
     /// By the session start of the chosen rank's file.
     fn epoch_ns(&self, workspace: &Workspace) -> Option<i64> {
-        let doc = workspace.docs.get(self.rank.map_or(0, |rank| rank.doc))?;
+        let doc = workspace.docs.get(self.ruled_rank().map_or(0, |rank| rank.doc))?;
         doc.trace.source.utc_epoch_ns?.checked_sub(doc.axis_ns(0))
     }
 }

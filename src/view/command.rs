@@ -1,7 +1,7 @@
 //! Everything that can change what the window shows.
 
 use super::search::{Query, Scope};
-use super::{Axis, Coloring, Item, Kin, LaneCommand, LaneKey, Panel, RankId, Side, Theme};
+use super::{Axis, Coloring, CompareCommand, Item, Kin, LaneCommand, LaneKey, Panel, RankId, Side, Theme};
 use crate::analysis::Attribution;
 use crate::experiment::Experiment;
 use crate::job::ClockMode;
@@ -120,6 +120,10 @@ pub enum Command {
     ResetShifts,
     /// Moves the other documents so that the counterparts of this item, else of the selected one, end where it ends.
     AlignHere(Option<Item>),
+    /// Shows two ranks beside each other, or changes how.
+    Compare(CompareCommand),
+    /// This command, about one of two panes (0 or 1).
+    InPane(usize, Box<Command>),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

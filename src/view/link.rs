@@ -2,8 +2,10 @@
 //!
 //! `stepscope:1?file=%2Fcaptures%2Frank0.sqlite&start=1000&len=5000&select=1200..1300&rank=0.1&panel=Kernels`
 
-use super::{Panel, SavedView};
+use super::{Panel, SavedCompare, SavedView};
 use crate::units::Span;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -39,7 +41,7 @@ pub enum LinkError {
     #[error("the link names more than {MOST_FILES} files")]
     TooManyFiles,
     /// A part of it is not known.
-    #[error("the link has a part {0:?}; known are file, start, len, select, rank and panel")]
+    #[error("the link has a part {0:?}; known are file, start, len, select, rank, panel and compare")]
     Unknown(String),
     /// A part of it makes no sense.
     #[error("the link says {part}={value}, but it needs {expected}")]
@@ -72,6 +74,12 @@ impl Link {
         }
         if let Some(panel) = view.panel {
             let _ = write!(text, "&panel={panel:?}");
+        }
+        if let Some(compare) = &view.compare {
+            let [[a, b], [c, d]] = compare.ranks;
+            let (form, link) = (word(compare.form), word(compare.link));
+            let (start, len) = (compare.second_start_ns, compare.second_len_ns);
+            let _ = write!(text, "&compare={a}.{b},{c}.{d},{form},{link},{start},{len}");
         }
         text
     }
@@ -125,13 +133,43 @@ impl Link {
                 (view.file, view.rank) = (Some(file), Some(rank));
             }
             "panel" => {
-                let panel: Option<Panel> = serde_json::from_value(serde_json::Value::String(value.to_owned())).ok();
+                let panel: Option<Panel> = of_word(value);
                 view.panel = Some(panel.ok_or_else(|| wrong("panel", "the name of a panel, such as Overview"))?);
+            }
+            "compare" => {
+                let expected = "two ranks, a form, a link, and what the second shows, such as \
+                                0.0,1.0,stacked,time,1000,5000";
+                view.compare = Some(compared(value).ok_or_else(|| wrong("compare", expected))?);
             }
             other => return Err(LinkError::Unknown(other.to_owned())),
         }
         Ok(())
     }
+}
+
+/// The word that a form or link is written as.
+fn word(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
+}
+
+fn of_word<T: DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
+}
+
+fn compared(value: &str) -> Option<SavedCompare> {
+    let parts: Vec<&str> = value.split(',').collect();
+    let &[first, second, form, link, start, len] = parts.as_slice() else { return None };
+    let rank = |text: &str| {
+        let (file, rank) = text.split_once('.')?;
+        Some([file.parse().ok()?, rank.parse().ok()?])
+    };
+    Some(SavedCompare {
+        ranks: [rank(first)?, rank(second)?],
+        form: of_word(form)?,
+        link: of_word(link)?,
+        second_start_ns: finite(start)?,
+        second_len_ns: finite(len).filter(|len| *len > 0.0)?,
+    })
 }
 
 fn finite(text: &str) -> Option<f64> {
@@ -171,6 +209,7 @@ fn decoded(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::{CompareForm, PaneLink};
     use proptest::prelude::*;
 
     #[test]
@@ -183,10 +222,17 @@ mod tests {
             file: Some(1),
             rank: Some(2),
             panel: Some(Panel::Kernels),
+            compare: Some(SavedCompare {
+                ranks: [[0, 0], [1, 2]],
+                form: CompareForm::SideBySide,
+                link: PaneLink::Apart,
+                second_start_ns: -40.5,
+                second_len_ns: 2500.5,
+            }),
         };
         let link = Link { files: vec!["/a b/rank&0.sqlite".into(), "/c/ü.sqlite".into()], view };
         let text = "stepscope:1?file=/a%20b/rank%260.sqlite&file=/c/%C3%BC.sqlite&start=1000&len=2500.5\
-                    &select=1200..1300&rank=1.2&panel=Kernels";
+                    &select=1200..1300&rank=1.2&panel=Kernels&compare=0.0,1.2,side_by_side,apart,-40.5,2500.5";
         assert_eq!(link.to_text(), text);
         assert_eq!(Link::parse(&format!(" '{text}'\n")), Ok(link));
     }
@@ -210,6 +256,8 @@ mod tests {
             ("stepscope:1?file=a&select=9..3", "select=9..3"),
             ("stepscope:1?file=a&rank=first", "rank=first"),
             ("stepscope:1?file=a&panel=Cellar", "panel=Cellar"),
+            ("stepscope:1?file=a&compare=0.0,0.1", "compare=0.0,0.1"),
+            ("stepscope:1?file=a&compare=0.0,0.1,diagonal,time,0,5", "diagonal"),
         ] {
             assert!(said(text).contains(expected), "{text}: {}", said(text));
         }
@@ -235,6 +283,13 @@ mod tests {
                 file: rank.map(|(file, _)| file),
                 rank: rank.map(|(_, rank)| rank),
                 panel: Some(Panel::Gaps),
+                compare: rank.map(|(file, own)| SavedCompare {
+                    ranks: [[file, own], [own, file]],
+                    form: CompareForm::ALL[file % 3],
+                    link: PaneLink::ALL[own % 4],
+                    second_start_ns: start / 3.0,
+                    second_len_ns: len,
+                }),
             };
             let link = Link { files: files.iter().map(PathBuf::from).collect(), view };
             let text = link.to_text();

@@ -2,7 +2,7 @@
 //!
 //! Times are in axis time, which the same files in the same order give again.
 
-use super::{LANE_SCALE, LaneKey, Panel, RankId, ViewState, Viewport, Workspace};
+use super::{Compare, CompareForm, LANE_SCALE, LaneKey, PaneLink, Panel, RankId, ViewState, Viewport, Workspace};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,58 @@ pub struct SavedView {
     /// Tab of the side panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub panel: Option<Panel>,
+    /// Two ranks beside each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<SavedCompare>,
+}
+
+/// Two ranks beside each other, as far as that can be kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedCompare {
+    /// File and rank within it of both, counted from 0.
+    pub ranks: [[usize; 2]; 2],
+    /// How they stand.
+    pub form: CompareForm,
+    /// What keeps the panes together.
+    pub link: PaneLink,
+    /// First nanosecond that the second pane shows.
+    pub second_start_ns: f64,
+    /// Nanoseconds that it shows.
+    pub second_len_ns: f64,
+}
+
+impl SavedCompare {
+    fn of(compare: &Compare) -> Self {
+        let view = compare.other.viewport;
+        Self {
+            ranks: compare.ranks.map(|rank| [rank.doc, rank.rank]),
+            form: compare.form,
+            link: compare.link,
+            second_start_ns: view.start_ns,
+            second_len_ns: view.len_ns,
+        }
+    }
+
+    /// The same beside a view that `state` shows; `None` when `workspace` has no such ranks.
+    fn restored(&self, state: &ViewState, workspace: &Workspace) -> Option<Compare> {
+        let ranks = self.ranks.map(|[doc, rank]| RankId { doc, rank });
+        let is_known = ranks[0] != ranks[1] && ranks.iter().all(|rank| workspace.rank(*rank).is_some());
+        let numbers = self.second_start_ns.is_finite() && self.second_len_ns.is_finite();
+        if !(is_known && numbers) {
+            return None;
+        }
+        let mut compare = Compare::new(ranks, self.form, state);
+        compare.link = self.link;
+        let view = &mut compare.other.viewport;
+        view.start_ns = self.second_start_ns;
+        view.len_ns = self.second_len_ns.max(Viewport::MIN_LEN_NS);
+        if self.link != PaneLink::Apart {
+            view.len_ns = state.viewport.len_ns;
+            compare.offset_ns = (view.start_ns - state.viewport.start_ns).round() as i64;
+        }
+        Some(compare)
+    }
 }
 
 impl SavedView {
@@ -44,6 +96,7 @@ impl SavedView {
             file: state.rank.map(|rank| rank.doc),
             rank: state.rank.map(|rank| rank.rank),
             panel: Some(state.panel),
+            compare: state.compare.as_ref().map(SavedCompare::of),
         }
     }
 
@@ -64,6 +117,7 @@ impl SavedView {
             state.panel_before = state.panel;
         }
         state.panel = panel;
+        state.compare = self.compare.as_ref().and_then(|compare| compare.restored(state, workspace));
     }
 
     /// The selected span, when it has a length.
@@ -79,6 +133,10 @@ impl SavedView {
             start_ns: self.start_ns.map(|start_ns| start_ns + by_ns as f64),
             selection_start_ns: self.selection_start_ns.map(|ns| ns.saturating_add(by_ns)),
             selection_end_ns: self.selection_end_ns.map(|ns| ns.saturating_add(by_ns)),
+            compare: self.compare.as_ref().map(|compare| SavedCompare {
+                second_start_ns: compare.second_start_ns + by_ns as f64,
+                ..compare.clone()
+            }),
             ..self.clone()
         }
     }

@@ -1,7 +1,7 @@
 //! Everything the view remembers between frames.
 
 use super::search::Search;
-use super::{Arrangement, Axis, Bookmark, Coloring, History, RankId, Viewport};
+use super::{Arrangement, Axis, Bookmark, Coloring, Compare, History, RankId, Viewport};
 use crate::analysis::{Attribution, Class, CounterKind};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -229,4 +229,8 @@ pub struct ViewState {
     pub panel_before: Panel,
     /// What is searched for, and what was found.
     pub search: Search,
+    /// Two ranks beside each other; `None` while all ranks are shown.
+    pub compare: Option<Compare>,
+    /// What the pointer is on in the other of two panes.
+    pub pointed: Option<Item>,
 }

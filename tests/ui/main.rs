@@ -19,6 +19,7 @@ mod minimap;
 mod navigate;
 mod palette;
 mod panels;
+mod panes;
 mod pictures;
 mod pipeline;
 mod ranges;

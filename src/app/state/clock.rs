@@ -2,7 +2,7 @@
 
 use super::super::toast::Message;
 use super::AppState;
-use crate::job::{ClockMode, JobOptions};
+use crate::job::{ClockMap, ClockMode, JobOptions};
 use crate::view::Item;
 
 /// A drift of clocks is rounded by so much.
@@ -60,11 +60,17 @@ impl AppState {
     fn on_clock(&mut self, options: JobOptions, doc: usize) {
         let middle_ns = self.view.viewport.middle_ns() as i64;
         let own_ns = self.workspace.docs.get(doc).map(|doc| doc.own_ns(middle_ns));
+        let before: Vec<ClockMap> = self.workspace.docs.iter().map(|doc| doc.map).collect();
         self.workspace.set_clock(options);
         self.revision += 1;
         let now_ns = self.workspace.docs.get(doc).zip(own_ns).map(|(doc, own_ns)| doc.axis_ns(own_ns));
         if let Some(now_ns) = now_ns {
             self.view.move_by(now_ns.saturating_sub(middle_ns), &self.workspace);
         }
+        let docs = &self.workspace.docs;
+        self.view.move_second(|rank, axis_ns| {
+            let maps = before.get(rank.doc).zip(docs.get(rank.doc));
+            maps.map_or(axis_ns, |(before, doc)| doc.axis_ns(before.to_export(axis_ns)))
+        });
     }
 }

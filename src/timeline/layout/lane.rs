@@ -39,6 +39,10 @@ pub struct Lane {
     pub scale: f32,
     /// True for the lanes that stay at the top.
     pub pinned: bool,
+    /// On lanes of arrivals, the rank that they are compared with.
+    pub against: Option<RankId>,
+    /// True for a lane that touches the one below it, which shows the same of another rank.
+    pub touches: bool,
 }
 
 impl Lane {
@@ -60,6 +64,8 @@ impl Lane {
             rank,
             scale: 1.0,
             pinned: false,
+            against: None,
+            touches: false,
         }
     }
 

@@ -17,6 +17,7 @@ pub use lane::{LANE_GAP_PT, Lane};
 use super::arrange::arrange;
 use super::cache::Cache;
 use super::lanes::RowsKey;
+use super::strip;
 use crate::view::{LANE_SCALE, LaneKey, RankId, ViewState, Workspace};
 use outline::Outline;
 use size::size;
@@ -55,7 +56,7 @@ impl Layout {
         let all = Outline::of(workspace, state, cache).lanes;
         let arranged = arrange(workspace, state, all.clone());
         let lanes = arranged.lanes;
-        let pinned: Vec<Lane> = state.lanes.pinned.iter().filter_map(|key| pinned(workspace, *key)).collect();
+        let pinned = pinned_lanes(workspace, state);
         let mut needed: Vec<RowsKey> = lanes.iter().chain(&pinned).filter_map(Lane::rows_key).collect();
         for lane in lanes.iter().chain(&pinned) {
             match lane.key {
@@ -65,7 +66,7 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
-        cache.strips.prepare(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
+        cache.strips.prepare(workspace, lanes.iter().chain(&pinned));
         cache.prepare_counters(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
         let (hidden, filtered) = (arranged.hidden, arranged.filtered);
         // Pinned lanes are placed first: the others grow into what they leave.
@@ -161,8 +162,19 @@ impl Layout {
     }
 }
 
+/// The lanes that stay at the top: those that the user pinned, of ranks that are shown; in a pane, arrivals against the
+/// rank of the other come first.
+fn pinned_lanes(workspace: &Workspace, state: &ViewState) -> Vec<Lane> {
+    let shown = state.shown_ranks();
+    let is_shown = |lane: &Lane| shown.is_none_or(|shown| lane.rank.is_none_or(|rank| shown.contains(&rank)));
+    let arrivals = shown.filter(|_| state.panes().is_some()).and_then(|shown| shown.first().copied());
+    let first = arrivals.filter(|rank| strip::reference(workspace, state, *rank).is_some()).map(LaneKey::Differences);
+    let own = state.lanes.pinned.iter().copied().filter(|key| Some(*key) != first);
+    first.into_iter().chain(own).filter_map(|key| pinned(workspace, state, key)).filter(is_shown).collect()
+}
+
 /// The lane that stays at the top for `key`; `None` when the open files have no such lane.
-fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
+fn pinned(workspace: &Workspace, state: &ViewState, key: LaneKey) -> Option<Lane> {
     let doc = workspace.docs.get(key.doc())?;
     let of_process = |process: usize| {
         let rank = doc.trace.ranks.iter().position(|rank| rank.process == process)?;
@@ -190,7 +202,11 @@ fn pinned(workspace: &Workspace, key: LaneKey) -> Option<Lane> {
         | LaneKey::OtherNvtx(..)
         | LaneKey::Counters(_) => return None,
     };
-    Some(Lane { depth: 1, pinned: true, ..Lane::new(key, rank) })
+    let against = match key {
+        LaneKey::Differences(rank) => strip::reference(workspace, state, rank),
+        _ => None,
+    };
+    Some(Lane { depth: 1, pinned: true, against, ..Lane::new(key, rank) })
 }
 
 /// True for lanes that are the better read the higher they are.

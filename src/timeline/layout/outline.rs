@@ -27,6 +27,17 @@ pub(super) struct Outline<'a> {
 impl<'a> Outline<'a> {
     pub(super) fn of(workspace: &'a Workspace, state: &'a ViewState, cache: &Cache) -> Self {
         let mut outline = Self { workspace, state, lanes: Vec::new(), rank: None };
+        match state.shown_ranks() {
+            Some([rank]) => {
+                outline.alone(*rank, cache);
+                return outline;
+            }
+            Some(ranks) => {
+                outline.overlaid(ranks, cache);
+                return outline;
+            }
+            None => {}
+        }
         let many = workspace.ranks().count() > OPEN_RANKS;
         for (doc, d) in workspace.docs.iter().enumerate() {
             let lanes = cache.rank_lanes(doc);
@@ -76,6 +87,87 @@ impl<'a> Outline<'a> {
             self.rank = None;
             return;
         }
+        self.contents(id, process, with_host, own);
+    }
+
+    /// The block of a rank that has a pane of its own: always open, with the host side of its process.
+    fn alone(&mut self, id: RankId, cache: &Cache) {
+        let Some((_, rank)) = self.workspace.rank(id) else { return };
+        self.rank = Some(id);
+        self.push(LaneKey::Rank(id), 0, None);
+        let own = cache.rank_lanes(id.doc).get(id.rank).cloned().unwrap_or_default();
+        self.contents(id, rank.process, true, &own);
+    }
+
+    /// The lanes of `ranks`, kind by kind: those of one kind touch.
+    fn overlaid(&mut self, ranks: &[RankId], cache: &Cache) {
+        let known: Vec<(RankId, usize, RankLanes)> = ranks
+            .iter()
+            .filter_map(|id| {
+                let (_, rank) = self.workspace.rank(*id)?;
+                Some((*id, rank.process, cache.rank_lanes(id.doc).get(id.rank).cloned()?))
+            })
+            .collect();
+        self.kind(&known, |outline, id, _| outline.push(LaneKey::Rank(id), 1, None));
+        if self.state.nvtx {
+            self.kind(&known, |outline, id, _| outline.projection(id));
+        }
+        for lane in OpLane::ALL {
+            self.kind(&known, |outline, id, own| {
+                if own.lanes().any(|has| has == lane) {
+                    outline.ops(id, lane, own);
+                }
+            });
+        }
+        self.kind(&known, |outline, id, _| outline.differences(id));
+        if self.state.marks {
+            self.kind(&known, |outline, id, _| outline.push(LaneKey::Idle(id), 1, None));
+        }
+        let mut hosts = Vec::new();
+        for (id, process, _) in &known {
+            if !hosts.contains(&(id.doc, *process)) {
+                hosts.push((id.doc, *process));
+                self.rank = Some(*id);
+                self.host(id.doc, *process);
+            }
+        }
+        self.rank = None;
+    }
+
+    /// Pushes what `add` pushes for each rank, so that it touches.
+    fn kind(&mut self, ranks: &[(RankId, usize, RankLanes)], add: impl Fn(&mut Self, RankId, &RankLanes)) {
+        let from = self.lanes.len();
+        for (id, _, own) in ranks {
+            self.rank = Some(*id);
+            add(self, *id, own);
+        }
+        self.rank = None;
+        let last = self.lanes.len().saturating_sub(1);
+        self.lanes.iter_mut().take(last).skip(from).for_each(|lane| lane.touches = true);
+    }
+
+    fn ops(&mut self, id: RankId, lane: OpLane, own: &RankLanes) {
+        let key = lane.key(id);
+        let open = self.is_open(key, false);
+        self.push(key, 1, Some(open));
+        if open {
+            for stream in own.streams_of(lane) {
+                self.push(LaneKey::Stream(id, stream, lane), 2, None);
+            }
+        }
+    }
+
+    fn differences(&mut self, id: RankId) {
+        if let Some(against) = strip::reference(self.workspace, self.state, id) {
+            self.push(LaneKey::Differences(id), 1, None);
+            if let Some(lane) = self.lanes.last_mut() {
+                lane.against = Some(against);
+            }
+        }
+    }
+
+    /// What stands below the header of an open rank.
+    fn contents(&mut self, id: RankId, process: usize, with_host: bool, own: &RankLanes) {
         if with_host && self.state.nvtx {
             self.main_nvtx(id, process);
         }
@@ -83,17 +175,11 @@ impl<'a> Outline<'a> {
             self.projection(id);
         }
         for lane in own.lanes() {
-            let key = lane.key(id);
-            let open = self.is_open(key, false);
-            self.push(key, 1, Some(open));
-            if open {
-                for stream in own.streams_of(lane) {
-                    self.push(LaneKey::Stream(id, stream, lane), 2, None);
-                }
-            }
+            self.ops(id, lane, own);
         }
-        if strip::reference(self.workspace, id).is_some() {
-            self.push(LaneKey::Differences(id), 1, None);
+        // In panes they stand at the top, between the two.
+        if self.state.panes().is_none() {
+            self.differences(id);
         }
         if self.state.marks {
             self.push(LaneKey::Idle(id), 1, None);

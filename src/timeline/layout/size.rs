@@ -14,7 +14,7 @@ pub(super) fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) 
         lane.expanded.is_none() && !lane.pinned && matches!(lane.key, LaneKey::Compute(_) | LaneKey::Communication(_));
     // Heights of the first row and of the others: work that overlaps on one lane is the exception.
     let (first_pt, row_pt, limit) = match lane.key {
-        LaneKey::Rank(_) => (if lane.expanded == Some(true) { 34.0 } else { 22.0 }, 0.0, None),
+        LaneKey::Rank(_) => (if lane.expanded == Some(false) { 22.0 } else { 34.0 }, 0.0, None),
         LaneKey::Process(..) => (24.0, 0.0, None),
         LaneKey::Compute(_) if slim => (12.0, 3.0, None),
         LaneKey::Communication(_) if slim => (8.0, 3.0, None),
@@ -41,7 +41,7 @@ pub(super) fn size(lane: &mut Lane, rows: usize, scale: f32, state: &ViewState) 
     }
     // Rounded down, so that lanes grow into the room there is and not past it.
     (lane.first_pt, lane.row_pt) = ((first_pt * scale).floor(), (row_pt * scale).floor().max(2.0));
-    let below_pt = if lane.is_header() || slim { 1.0 } else { LANE_GAP_PT };
+    let below_pt = if lane.is_header() || slim || lane.touches { 1.0 } else { LANE_GAP_PT };
     lane.more_pt = if lane.hidden_rows > 0 { MORE_PT } else { 0.0 };
     lane.height_pt = lane.row_edges_pt(lane.rows.saturating_sub(1)).1 + lane.more_pt + below_pt;
 }

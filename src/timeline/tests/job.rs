@@ -11,8 +11,8 @@ use egui::{Modifiers, PointerButton, Pos2, pos2, vec2};
 use std::sync::Arc;
 
 const US: i64 = 1_000;
-const FIRST: RankId = RankId { doc: 0, rank: 0 };
-const SECOND: RankId = RankId { doc: 1, rank: 0 };
+pub(super) const FIRST: RankId = RankId { doc: 0, rank: 0 };
+pub(super) const SECOND: RankId = RankId { doc: 1, rank: 0 };
 const COLLECTIVES: i64 = 6;
 
 /// A rank that comes to every collective `late_us` after its start time, in a capture that began `offset_us` earlier.
@@ -30,7 +30,7 @@ fn rank(late_us: i64, offset_us: i64) -> (Arc<crate::trace::Trace>, Arc<crate::a
 }
 
 /// The second rank comes 400 us later to everything.
-fn two() -> Window {
+pub(super) fn two() -> Window {
     let mut window = Window::new(Workspace::new([rank(0, 0), rank(400, 70)]), vec2(1280.0, 900.0));
     window.act(Vec::new());
     window
@@ -46,7 +46,7 @@ fn drawn(window: &mut Window, key: LaneKey) -> DrawList {
     })
 }
 
-fn all_reduce(window: &Window, id: RankId, at: usize) -> Item {
+pub(super) fn all_reduce(window: &Window, id: RankId, at: usize) -> Item {
     let doc = &window.workspace.docs[id.doc];
     Item::Op(id, doc.analysis.ranks[id.rank].communication.kernels[at].op)
 }
@@ -102,8 +102,8 @@ fn arrivals_stand_above_the_line_where_the_rank_came_later() {
         let at = pos2(frame.x_of(x) + 3.0, y);
         let (text, _) = strip::tooltip(frame, layout, cache, at).unwrap();
         let lines: Vec<&str> = text.lines.iter().map(|(_, value)| value.as_str()).collect();
-        assert!(lines[0].starts_with("+400.0 \u{b5}s later \u{b1}") && lines[0].ends_with("than rank 0"), "{lines:?}");
-        assert_eq!(lines[1], "400.0 \u{b5}s shorter than on rank 0");
+        assert!(lines[0].starts_with("+400.0 \u{b5}s later \u{b1}") && lines[0].ends_with("than rank 0 (made-by-hand)"), "{lines:?}");
+        assert_eq!(lines[1], "400.0 \u{b5}s shorter than on rank 0 (made-by-hand)");
         assert_eq!(hit::at(frame, cache, layout, at.x, at.y).map(|hit| hit.item), Some(own), "a click selects it");
     });
     window.state.apply(&Command::Lane(LaneCommand::Hide(Some(LaneKey::Differences(SECOND)))), &window.workspace);
@@ -122,7 +122,8 @@ fn what_is_pointed_at_marks_its_counterparts_else_what_is_selected() {
                 crate::timeline::layout::Layout::of(&window.workspace, &window.state, &mut cache, 900.0 - 24.0);
             let rect = egui::Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0));
             let frame = crate::timeline::frame(&window.workspace, &window.state, &layout, rect, 1.0);
-            beside::item(&frame, &layout, &mut cache, pointer)
+            cache.pointed = beside::pointed(&frame, &layout, &mut cache, pointer);
+            beside::item(&frame, &mut cache)
         };
         window.cache = cache;
         found

@@ -8,4 +8,5 @@ mod hostile;
 mod input;
 mod job;
 mod layout;
+mod panes;
 mod pieces;

@@ -1,7 +1,7 @@
 //! The one table of keys.
 
 use super::{Chord, Group, Shortcut, alt, command, key, shift};
-use crate::view::{Command, Kin, LaneCommand, Side, ViewState};
+use crate::view::{Command, CompareCommand, Kin, LaneCommand, Side, ViewState};
 
 /// Share of the view that a pan key moves.
 const PAN: f64 = 0.15;
@@ -203,6 +203,18 @@ pub const SHORTCUTS: &[Shortcut] = &[
         group: Group::Show,
         help: "Take back shifts of files",
         commands: |_, _| vec![Command::ResetShifts],
+    },
+    Shortcut {
+        chords: &[key("B")],
+        group: Group::Show,
+        help: "Two ranks beside each other: above each other, left and right, overlaid, off",
+        commands: |_, _| vec![Command::Compare(CompareCommand::NextForm)],
+    },
+    Shortcut {
+        chords: &[shift("B")],
+        group: Group::Show,
+        help: "Move the two panes together: by time, by step, at the selected collective, apart",
+        commands: |_, _| vec![Command::Compare(CompareCommand::NextLink)],
     },
     Shortcut { chords: &[key("N")], group: Group::Show, help: "NVTX rows", commands: |_, _| vec![Command::ToggleNvtx] },
     Shortcut {
