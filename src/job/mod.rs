@@ -42,6 +42,7 @@ pub use heat::{Heat, HeatMetric, deviation, wait_share};
 pub use kernel_waits::{KernelWaits, WaitWalk};
 pub use longest::longest_run;
 pub use matching::{Group, Member, Refusal, RefusalReason};
+pub use median::median_and_spread;
 pub use place::{Axis, Known, Layout, Place, PlaceOptions, PlaceSource};
 pub use ranks::{JobRank, RankRef};
 pub use staged_step::{Phase, StageLane, StagedStep};

@@ -21,7 +21,7 @@ pub mod sheet;
 use super::cx::Cx;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{ScrollArea, Ui};
+use egui::{Context, ScrollArea, Ui};
 
 /// What the panels keep between frames.
 #[derive(Debug, Default)]
@@ -56,6 +56,14 @@ pub struct PanelCaches {
     pub bookmarks: bookmarks::BookmarksCache,
     /// The panel of that name.
     pub search: search::SearchCache,
+}
+
+impl PanelCaches {
+    /// From now on what takes long is looked for beside the frame, and `ctx` is drawn anew when it is there. Without
+    /// this, as for pictures, a frame waits.
+    pub fn work_beside(&mut self, ctx: &Context) {
+        self.differences.outliers.look_beside(ctx);
+    }
 }
 
 /// Draws `panel`, when it is one of these; false otherwise.
