@@ -132,6 +132,7 @@ impl Window {
         let AppState { jobs, view, .. } = &self.state;
         jobs.is_busy()
             || self.state.is_gathering()
+            || self.state.workspace.job.moving
             || self.state.is_renewing()
             || view.search_request().is_some() && view.hits().is_none()
     }

@@ -66,8 +66,15 @@ impl PanelCaches {
     }
 }
 
+/// Said over the panels while a file is moved by hand.
+const MOVING: &str =
+    "A file is being moved. Who waited for whom is of the clock before, and computed anew once it rests.";
+
 /// Draws `panel`, when it is one of these; false otherwise.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, out: &mut Vec<Command>) -> bool {
+    if cx.workspace.job.moving {
+        grid::remark(ui, MOVING);
+    }
     // Panels with long tables scroll by themselves and take what room there is.
     match panel {
         Panel::Kernels => kernels::show(ui, cx, &mut caches.kernels, out),

@@ -1,8 +1,10 @@
 //! Putting the open files on another clock, with what is in the middle of the view kept in sight.
+//!
+//! While files are moved by hand only their places change; who waited for whom is computed when they rest.
 
-use super::AppState;
+use super::{AppState, Kept, Then};
 use crate::job::{ClockMode, JobOptions};
-use crate::view::Item;
+use crate::view::{Item, Workspace};
 
 impl AppState {
     pub(super) fn set_clock(&mut self, clock: ClockMode) {
@@ -16,7 +18,11 @@ impl AppState {
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
         if let Some(ns) = options.shift_ns.get_mut(doc).filter(|_| doc < self.workspace.docs.len()) {
             *ns = ns.saturating_add(by_ns);
-            self.on_clock(options, usize::from(doc == 0));
+            let kept = self.middle_of(usize::from(doc == 0));
+            self.workspace.shift(options);
+            self.joining.outdate();
+            self.rest.moved();
+            self.keep(kept);
         }
     }
 
@@ -47,12 +53,30 @@ impl AppState {
 
     /// What document `doc` did in the middle of the view stays there.
     fn on_clock(&mut self, options: JobOptions, doc: usize) {
+        let then = Then { kept: self.middle_of(doc), ..Then::default() };
+        // Should it be outdated when it is there, it is made anew with these.
+        self.workspace.options.clone_from(&options);
+        self.join_open(then, move |workspace| workspace.set_clock(options.clone()));
+    }
+
+    /// Computes who waited once what was moved by hand rests for a frame.
+    pub(super) fn settle_at_rest(&mut self) {
+        if self.workspace.job.moving && !self.is_joining() && self.rest.is_at_rest() {
+            self.join_open(Then::default(), Workspace::settle);
+        }
+    }
+
+    /// What document `doc` does in the middle of the view.
+    fn middle_of(&self, doc: usize) -> Option<Kept> {
         let middle_ns = self.view.viewport.middle_ns() as i64;
-        let own_ns = self.workspace.docs.get(doc).map(|doc| doc.own_ns(middle_ns));
-        self.workspace.set_clock(options);
-        self.revision += 1;
-        let now_ns = self.workspace.docs.get(doc).zip(own_ns).map(|(doc, own_ns)| doc.axis_ns(own_ns));
-        if let Some(now_ns) = now_ns {
+        let own_ns = self.workspace.docs.get(doc)?.own_ns(middle_ns);
+        Some(Kept { doc, own_ns, middle_ns })
+    }
+
+    /// Moves the view so that what is kept is where it was.
+    pub(super) fn keep(&mut self, kept: Option<Kept>) {
+        let Some(Kept { doc, own_ns, middle_ns }) = kept else { return };
+        if let Some(now_ns) = self.workspace.docs.get(doc).map(|doc| doc.axis_ns(own_ns)) {
             self.view.move_by(now_ns.saturating_sub(middle_ns), &self.workspace);
         }
     }
