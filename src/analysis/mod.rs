@@ -45,7 +45,7 @@ pub use cause::{Cause, Causes};
 pub use classify::{Class, Classes, Collective, Family};
 pub use comm::{
     Algorithm, Bandwidth, CollectiveSum, CommKernel, CommSums, Communication, Communicator, Contention, ExposedSpan,
-    Message, Outlier, OutlierReason, Protocol, Sizes, Variant, VariantSum, bus_gb_per_s,
+    FEWEST_ALIKE, Message, Outlier, OutlierReason, Protocol, Sizes, Variant, VariantSum, bus_gb_per_s,
 };
 pub use condition::{Amount, Condition, ConditionError, Limits, Metric, Relation, Subject};
 pub use counter::{Column, Counter, CounterKind, Direction, Stat, StepSeries, Unit, counters_of};

@@ -4,11 +4,11 @@
 //! Kernel classes, thresholds, layout, GPUs and micro-batches reach into the numbers of a capture; everything else of the
 //! settings only changes MFU, which is computed at once.
 
-use super::load::Opened;
 use crate::analysis::{Analysis, Params, Rules, Thresholds, analyze};
 use crate::experiment::{Experiment, Parallel};
 use crate::settings::RunSettings;
 use crate::trace::Trace;
+use crate::view::Doc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -66,8 +66,8 @@ fn is_stale(analysis: &Analysis, params: &Params) -> bool {
 /// Computes numbers anew, one request at a time.
 pub struct Again {
     wake: Arc<dyn Fn() + Send + Sync>,
-    sender: SyncSender<Vec<Opened>>,
-    receiver: Receiver<Vec<Opened>>,
+    sender: SyncSender<Vec<Doc>>,
+    receiver: Receiver<Vec<Doc>>,
     busy: bool,
 }
 
@@ -91,10 +91,10 @@ impl Again {
 
     /// Starts computing those of `all` anew that would come out otherwise with what is `said`, unless it is at it
     /// already: then ask again after [`Again::poll`].
-    pub fn start(&mut self, all: &[Opened], said: &Said, base: &Params) {
-        let stale = all.iter().map(|(trace, analysis)| (trace, analysis, said.params(analysis, base)));
-        let stale = stale.filter(|(_, analysis, params)| is_stale(analysis, params));
-        let stale: Vec<(Arc<Trace>, Params)> = stale.map(|(trace, _, params)| (Arc::clone(trace), params)).collect();
+    pub fn start(&mut self, all: &[Doc], said: &Said, base: &Params) {
+        let stale = all.iter().map(|doc| (doc, said.params(&doc.analysis, base)));
+        let stale = stale.filter(|(doc, params)| is_stale(&doc.analysis, params));
+        let stale: Vec<(Arc<Trace>, Params)> = stale.map(|(doc, params)| (Arc::clone(&doc.trace), params)).collect();
         if self.busy || stale.is_empty() {
             return;
         }
@@ -102,7 +102,7 @@ impl Again {
         let work = move || {
             let anew = stale.into_iter().map(|(trace, params)| {
                 let analysis = analyze(&trace, &params);
-                (trace, Arc::new(analysis))
+                Doc::new(trace, Arc::new(analysis))
             });
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(anew.collect());
@@ -112,7 +112,7 @@ impl Again {
     }
 
     /// The numbers, once they are ready. Never blocks.
-    pub fn poll(&mut self) -> Option<Vec<Opened>> {
+    pub fn poll(&mut self) -> Option<Vec<Doc>> {
         let anew = self.receiver.try_recv().ok()?;
         self.busy = false;
         Some(anew)

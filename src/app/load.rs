@@ -7,6 +7,7 @@
 use crate::analysis::{Analysis, Params};
 use crate::nsys::Progress;
 use crate::trace::Trace;
+use crate::view::Doc;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -139,7 +140,7 @@ pub struct Job {
     pub watch: Arc<Watch>,
     id: u64,
     started: bool,
-    outcome: Option<Result<Vec<Opened>, OpenError>>,
+    outcome: Option<Result<Vec<Doc>, OpenError>>,
 }
 
 impl Job {
@@ -150,10 +151,10 @@ impl Job {
 }
 
 /// What became of one file of a finished batch.
-pub type Outcome = (What, Result<Vec<Opened>, OpenError>);
+pub type Outcome = (What, Result<Vec<Doc>, OpenError>);
 
 /// A job's number and what came of it.
-type Finished = (u64, Result<Vec<Opened>, OpenError>);
+type Finished = (u64, Result<Vec<Doc>, OpenError>);
 
 /// Files read at once: each has readers of its own, and what is read stays in memory.
 pub const AT_ONCE: usize = 4;
@@ -220,10 +221,14 @@ impl Jobs {
         opener: Arc<dyn Opener>,
         sender: SyncSender<Finished>,
         wake: Arc<dyn Fn() + Send + Sync>,
-    ) -> Result<(), Result<Vec<Opened>, OpenError>> {
+    ) -> Result<(), Result<Vec<Doc>, OpenError>> {
         let (id, what, watch) = (job.id, job.what.clone(), Arc::clone(&job.watch));
         let work = move || {
-            let opened = catch_unwind(AssertUnwindSafe(|| opener.open(&what, &watch)));
+            let opened = catch_unwind(AssertUnwindSafe(|| {
+                // What other files need of it takes long, too, and is summed up here rather than in a frame.
+                let opened = opener.open(&what, &watch)?.into_iter();
+                Ok(opened.map(|(trace, analysis)| Doc::new(trace, analysis)).collect())
+            }));
             // The receiver is gone when the window closed meanwhile: nothing is left to tell.
             let _ = sender.send((id, opened.unwrap_or_else(|_| Err(stopped_unexpectedly()))));
             wake();

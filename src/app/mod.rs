@@ -28,6 +28,7 @@ mod frame;
 mod gather;
 pub mod icon;
 mod icons;
+mod joining;
 mod keys;
 mod lane_menu;
 pub mod last_views;

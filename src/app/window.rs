@@ -4,6 +4,7 @@ use super::dialogs::{Answer, Dialogs};
 use super::fetch::Fetcher;
 use super::frame::{self, Caches};
 use super::load::{Opener, What};
+use super::panels::PanelCaches;
 use super::picture::{self, PictureOptions};
 use super::replaced::{EVERY, Lookout};
 use super::settings::Settings;
@@ -83,6 +84,7 @@ impl Window {
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut caches = Caches::default();
         caches.details.fetcher = Fetcher::threaded(Arc::clone(&wake));
+        caches.panels.work_beside(ctx);
         let mut window = Self {
             state: AppState::new(opener, Arc::clone(&wake), settings),
             caches,
@@ -112,9 +114,10 @@ impl Window {
         self
     }
 
-    /// The same window for a picture: the fields of the selected row are fetched within the frame.
+    /// The same window for a picture: what it shows is fetched and looked for within the frame.
     pub(super) fn still(mut self) -> Self {
         self.caches.details.fetcher = Fetcher::immediate();
+        self.caches.panels = PanelCaches::default();
         self
     }
 
@@ -129,6 +132,7 @@ impl Window {
         let AppState { jobs, view, .. } = &self.state;
         jobs.is_busy()
             || self.state.is_gathering()
+            || self.state.workspace.job.moving
             || self.state.is_renewing()
             || view.search_request().is_some() && view.hits().is_none()
     }

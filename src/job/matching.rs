@@ -276,7 +276,9 @@ fn common_steps<'a>(
         let group = rank.comm.get(*at)?;
         let span = Span::new(rank.step(first)?.window.start_ns, rank.step(last)?.window.end_ns);
         let until = |ns: i64| group.start_ns.partition_point(|start_ns| *start_ns < ns);
-        Some((until(span.start_ns), until(span.end_ns)))
+        let (from, to) = (until(span.start_ns), until(span.end_ns));
+        // Numbers may run backwards in time, as after a restart from a checkpoint.
+        (from <= to).then_some((from, to))
     };
     of.iter().map(part).collect()
 }

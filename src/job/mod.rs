@@ -46,6 +46,7 @@ pub use heat::{Heat, HeatMetric, deviation, wait_share};
 pub use kernel_waits::{KernelWaits, WaitWalk};
 pub use longest::longest_run;
 pub use matching::{Group, Member, Refusal, RefusalReason};
+pub use median::median_and_spread;
 pub use place::{Axis, Known, Layout, Place, PlaceOptions, PlaceSource};
 pub use ranks::{JobRank, RankRef};
 pub use staged_step::{Phase, StageLane, StagedStep};
@@ -84,9 +85,11 @@ pub struct Job {
     /// What puts the exports on one clock.
     pub clock: Clock,
     /// Who waited for whom.
-    pub waits: Waits,
+    pub waits: Arc<Waits>,
     /// Ranks that the others wait for.
-    pub stragglers: Stragglers,
+    pub stragglers: Arc<Stragglers>,
+    /// True while exports are moved by hand: who waited, and who is late, are those of the clock before.
+    pub moving: bool,
     /// The pipeline, when the user declares one or ranges name one.
     pub pipeline: Option<Stages>,
 }
@@ -98,11 +101,15 @@ impl Job {
         let ranks = ranks::of(&exports, &names, &options.places);
         let (groups, refused) = matching::groups(&exports, &ranks);
         let clock = Clock::of(&exports, &ranks, &groups, options);
-        let mut job = Self { exports, names, ranks, groups, refused, clock, ..Self::default() };
-        job.waits = Waits::of(&job);
-        job.stragglers = Stragglers::of(&job);
+        let mut job = Self { exports, names, ranks, groups, refused, clock, ..Self::default() }.settled();
         job.pipeline = Stages::of(&job);
         job
+    }
+
+    /// Collectives and steps that [`Job::of`] goes through, over all ranks of `exports`: its work grows with them.
+    pub fn work<'a>(exports: impl IntoIterator<Item = &'a Arc<ExportSummary>>) -> usize {
+        let ranks = exports.into_iter().flat_map(|export| &export.ranks);
+        ranks.map(|rank| rank.steps.len() + rank.comm.iter().map(CommGroup::len).sum::<usize>()).sum()
     }
 
     /// The same job by another clock: what was matched, and where the ranks stand, stays.
@@ -112,10 +119,23 @@ impl Job {
             true => self.clock.shifted(&options.shift_ns),
             false => Clock::of(&self.exports, &self.ranks, &self.groups, options),
         };
-        let mut job = Self { clock, ..self.clone() };
-        job.waits = Waits::of(&job);
-        job.stragglers = Stragglers::of(&job);
-        job
+        Self { clock, ..self.clone() }.settled()
+    }
+
+    /// The same job with exports moved by hand, while they still move: only the clock is new. Cheap enough for every
+    /// frame of a drag.
+    #[must_use]
+    pub fn moved(&self, shift_ns: &[i64]) -> Self {
+        Self { clock: self.clock.shifted(shift_ns), moving: true, ..self.clone() }
+    }
+
+    /// The same job with everything that follows from its clock.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        self.waits = Arc::new(Waits::of(&self));
+        self.stragglers = Arc::new(Stragglers::of(&self));
+        self.moving = false;
+        self
     }
 
     /// The same job with other places of its ranks: what was matched, and the clock, stay.

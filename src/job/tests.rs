@@ -44,6 +44,21 @@ fn a_shift_by_hand_moves_one_export() {
 }
 
 #[test]
+fn an_export_that_is_moved_keeps_its_waits_until_it_settles() {
+    let ms = 1_000_000;
+    let kernels = [(0, 10 * ms), (50 * ms, 10 * ms)];
+    let both = job(vec![export(&kernels, None), export(&kernels, None)]);
+    let moving = both.moved(&[0, 3 * ms]);
+    assert!(moving.moving && !both.moving);
+    assert_eq!((moving.clock.map(1).offset_ns, moving.waits.matrix.ns(0, 1)), (3 * ms, 0));
+    assert!(Arc::ptr_eq(&moving.waits, &both.waits), "nothing is computed meanwhile");
+    let settled = moving.settled();
+    assert_eq!((settled.moving, settled.waits.matrix.ns(0, 1)), (false, 6 * ms));
+    let at_once = both.on_clock(&JobOptions { shift_ns: vec![0, 3 * ms], ..JobOptions::default() });
+    assert_eq!((&settled.waits, &settled.stragglers), (&at_once.waits, &at_once.stragglers));
+}
+
+#[test]
 fn a_map_there_and_back_is_the_same_time() {
     let map = ClockMap { offset_ns: -7_300_000_000, drift_ppm: 20.0, about_ns: 1_000_000_000 };
     for at_ns in [0, 1, 999_999_999, 60_000_000_000, i64::MAX, i64::MIN] {

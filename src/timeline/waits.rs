@@ -16,12 +16,16 @@ const WAIT_MIN_PX: f32 = 2.0;
 const LINES_PT: f32 = 4.0;
 const LINES: f32 = 10.0;
 
-/// The waits of the kernels on the lane of `key`; `None` when it shows no communication or none is matched.
+/// The waits of the kernels on the lane of `key`; `None` when it shows no communication or none is matched, and while
+/// files are moved by hand: the waits are then those of the clock before.
 pub fn on<'a>(frame: &Frame<'a>, key: RowsKey) -> Option<WaitWalk<'a>> {
     let rank = match key {
         RowsKey::Lane(LaneKey::Communication(rank) | LaneKey::Stream(rank, _, OpLane::Communication)) => rank,
         _ => return None,
     };
+    if frame.workspace.job.moving {
+        return None;
+    }
     let kernels = frame.workspace.job.waits.kernels.get(frame.workspace.job_rank(rank)?)?;
     (!kernels.is_empty()).then(|| kernels.walk())
 }

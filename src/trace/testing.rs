@@ -65,6 +65,28 @@ impl Fixture {
         self.gpu_op(OpKind::Kernel, name, stream, start_ns, end_ns, Some(correlation), None)
     }
 
+    /// A kernel of so many thread blocks on device 0, launched by thread `tid` when it starts.
+    pub fn launch_of_shape(&mut self, name: &str, stream: i64, tid: i64, span: Span, blocks: u16) -> &mut Self {
+        let correlation = i64::from(self.rows) + 1;
+        self.call("cudaLaunchKernel_v7000", tid, span.start_ns, span.start_ns + 2, Some(correlation));
+        let short = self.builder.names().intern(name);
+        let op = RawOp {
+            start_ns: span.start_ns,
+            end_ns: Some(span.end_ns),
+            global_pid: PID,
+            device: 0,
+            stream,
+            correlation: Some(correlation),
+            kind: OpKind::Kernel,
+            short,
+            full: short,
+            bytes: None,
+            row: self.row(),
+        };
+        self.builder.kernel(op, blocks);
+        self
+    }
+
     /// Any GPU operation on device 0.
     #[expect(clippy::too_many_arguments, reason = "a row has as many columns")]
     pub fn gpu_op(

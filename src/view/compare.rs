@@ -377,18 +377,17 @@ impl ViewState {
         is_paned
     }
 
-    /// Follows documents to other places on the axis: `moved` gives the new axis time of what rank `rank` did at an
-    /// axis time. The view itself has been moved already.
-    pub fn move_second(&mut self, moved: impl Fn(RankId, i64) -> i64) {
+    /// Follows documents to other places on the axis: what stood in the middle of the second pane is at `middle_ns` now.
+    /// The view itself has been moved already.
+    pub fn move_second(&mut self, middle_ns: Option<i64>) {
         let Some(compare) = &mut self.compare else { return };
         if compare.link == PaneLink::Time {
             self.put_second();
-            return;
+        } else if let Some(middle_ns) = middle_ns {
+            let view = &mut compare.other.viewport;
+            view.start_ns = middle_ns as f64 - view.len_ns / 2.0;
+            compare.offset_ns = (view.start_ns - self.viewport.start_ns).round() as i64;
         }
-        let middle_ns = compare.other.viewport.middle_ns() as i64;
-        let by_ns = moved(compare.ranks[1], middle_ns).saturating_sub(middle_ns);
-        compare.other.viewport.start_ns += by_ns as f64;
-        compare.offset_ns = (compare.other.viewport.start_ns - self.viewport.start_ns).round() as i64;
     }
 
     /// The rank to compare `rank` with: the first of those compared now, else the chosen one, else the first there is.

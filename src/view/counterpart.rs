@@ -1,10 +1,11 @@
 //! The same work on other ranks: the other members of a matched collective, the same kernel of the same step.
 //!
 //! Kernels that are no matched collective are paired by their full name, the number of their step, and their place among
-//! the kernels of that name in the step.
+//! the kernels of that name in the step. `pairs.rs` does the same for all operations of a rank at once.
 
 use super::{Item, RankId, Workspace};
-use crate::trace::OpNameId;
+use crate::analysis::Steps;
+use crate::trace::{OpNameId, Trace};
 use crate::units::Span;
 
 /// An item of another rank beside one.
@@ -73,30 +74,40 @@ impl<'a> Place<'a> {
     fn of(workspace: &'a Workspace, rank: RankId, op: u32) -> Option<Self> {
         let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
         let start_ns = *table.start_ns.get(op as usize)?;
-        let steps = doc.analysis.ranks.get(rank.rank)?.steps.as_ref().filter(|steps| !steps.estimated)?;
+        let steps = marked_steps(workspace, rank)?;
         let at = steps.steps.partition_point(|step| step.window.end_ns <= start_ns);
         let step = steps.steps.get(at).filter(|step| step.window.contains(start_ns))?;
         let first = table.start_ns.partition_point(|ns| *ns < step.window.start_ns);
-        let name = table.name.get(op as usize)?;
-        let place = table.name.get(first..op as usize)?.iter().filter(|other| *other == name).count();
-        Some(Self { name: doc.trace.op_full_name(*name), step: step.number?, place })
+        let name = doc.trace.op_full_name(*table.name.get(op as usize)?);
+        let named = named(&doc.trace, name);
+        let place = table.name.get(first..op as usize)?.iter().filter(|other| named.contains(other)).count();
+        Some(Self { name, step: step.number?, place })
     }
 
     fn find(&self, workspace: &Workspace, rank: RankId) -> Option<u32> {
         let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
-        let steps = doc.analysis.ranks.get(rank.rank)?.steps.as_ref().filter(|steps| !steps.estimated)?;
-        let step = steps.steps.iter().find(|step| step.number == Some(self.step))?;
-        // Names are far fewer than operations, and comparing their numbers is cheap.
-        let names = (0..doc.trace.op_names.len() as u32).map(OpNameId);
-        let named: Vec<OpNameId> = names.filter(|name| doc.trace.op_full_name(*name) == self.name).collect();
+        let step = marked_steps(workspace, rank)?.steps.iter().find(|step| step.number == Some(self.step))?;
+        let named = named(&doc.trace, self.name);
         let within = range(&table.start_ns, step.window);
         let is_named = |at: &usize| table.name.get(*at).is_some_and(|name| named.contains(name));
         within.filter(is_named).nth(self.place).and_then(|at| u32::try_from(at).ok())
     }
 }
 
+/// The steps of a rank that its capture marks.
+pub(super) fn marked_steps(workspace: &Workspace, rank: RankId) -> Option<&Steps> {
+    let numbers = workspace.docs.get(rank.doc)?.analysis.ranks.get(rank.rank)?;
+    numbers.steps.as_ref().filter(|steps| !steps.estimated)
+}
+
+/// Names of operations that read `name` in full. They are far fewer than operations, and comparing their numbers is cheap.
+fn named(trace: &Trace, name: &str) -> Vec<OpNameId> {
+    let names = (0..trace.op_names.len() as u32).map(OpNameId);
+    names.filter(|of| trace.op_full_name(*of) == name).collect()
+}
+
 /// Operations that start in `window`.
-fn range(start_ns: &[i64], window: Span) -> std::ops::Range<usize> {
+pub(super) fn range(start_ns: &[i64], window: Span) -> std::ops::Range<usize> {
     start_ns.partition_point(|ns| *ns < window.start_ns)..start_ns.partition_point(|ns| *ns < window.end_ns)
 }
 

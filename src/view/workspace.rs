@@ -31,6 +31,25 @@ pub struct Doc {
 }
 
 impl Doc {
+    /// A file that was read, with what other files need of it, which takes a pass over its operations.
+    pub fn new(trace: Arc<Trace>, analysis: Arc<Analysis>) -> Self {
+        let summary = Arc::new(ExportSummary::of(&trace, &analysis));
+        Self { trace, analysis, summary, map: ClockMap::default() }
+    }
+
+    /// Gives its ranks the labels that `given` tells, and the others those of the file; true when that changes any.
+    pub fn relabel(&mut self, given: impl Fn(&Self, usize) -> Option<String>) -> bool {
+        let own = self.trace.ranks.iter().enumerate();
+        let labels: Vec<String> = own.map(|(at, rank)| given(self, at).unwrap_or_else(|| rank.label.clone())).collect();
+        if labels.iter().eq(self.summary.ranks.iter().map(|rank| &rank.label)) {
+            return false;
+        }
+        for (rank, label) in Arc::make_mut(&mut self.summary).ranks.iter_mut().zip(labels) {
+            rank.label = label;
+        }
+        true
+    }
+
     /// Axis time of the file's own time.
     pub fn axis_ns(&self, own_ns: i64) -> i64 {
         self.map.to_job(own_ns)
@@ -79,24 +98,12 @@ pub struct Workspace {
 impl Workspace {
     /// Puts the documents on one axis, by the clock that [`Job`] finds.
     pub fn new(docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>) -> Self {
-        Self::default().with(docs, Vec::new(), JobOptions::default())
+        let docs = docs.into_iter().map(|(trace, analysis)| Doc::new(trace, analysis));
+        Self::of(docs.collect(), Vec::new(), JobOptions::default())
     }
 
-    /// These documents and summaries in place of what was open; what is known of documents that stay is kept.
-    #[must_use]
-    pub fn with(
-        &self,
-        docs: impl IntoIterator<Item = (Arc<Trace>, Arc<Analysis>)>,
-        summaries: Vec<Arc<ExportSummary>>,
-        mut options: JobOptions,
-    ) -> Self {
-        let known = |analysis: &Arc<Analysis>| self.docs.iter().find(|doc| Arc::ptr_eq(&doc.analysis, analysis));
-        let of = |(trace, analysis): (Arc<Trace>, Arc<Analysis>)| {
-            let summary = known(&analysis)
-                .map_or_else(|| Arc::new(ExportSummary::of(&trace, &analysis)), |doc| Arc::clone(&doc.summary));
-            Doc { trace, analysis, summary, map: ClockMap::default() }
-        };
-        let docs: Vec<Doc> = docs.into_iter().map(of).collect();
+    /// Puts documents and summaries together, in time that grows as [`Job::work`] tells.
+    pub fn of(docs: Vec<Doc>, summaries: Vec<Arc<ExportSummary>>, mut options: JobOptions) -> Self {
         let captures: Vec<(&Trace, &Analysis)> =
             docs.iter().map(|doc| (doc.trace.as_ref(), doc.analysis.as_ref())).collect();
         let experiment = Mfu::experiment_of(&captures).cloned();
@@ -117,16 +124,7 @@ impl Workspace {
     pub fn relabel(&mut self, given: impl Fn(&Doc, usize) -> Option<String>) {
         let mut changed = false;
         for doc in &mut self.docs {
-            let own = doc.trace.ranks.iter().enumerate();
-            let labels: Vec<String> =
-                own.map(|(at, rank)| given(doc, at).unwrap_or_else(|| rank.label.clone())).collect();
-            if !labels.iter().eq(doc.summary.ranks.iter().map(|rank| &rank.label)) {
-                let summary = Arc::make_mut(&mut doc.summary);
-                for (rank, label) in summary.ranks.iter_mut().zip(labels) {
-                    rank.label = label;
-                }
-                changed = true;
-            }
+            changed |= doc.relabel(&given);
         }
         if changed {
             let closed = self.job.exports.iter().skip(self.docs.len());
@@ -149,10 +147,30 @@ impl Workspace {
         self.place();
     }
 
+    /// Moves the documents as `options` say, which differ by shifts alone. Cheap enough for every frame of a drag: who
+    /// waited is left to [`Workspace::settle`].
+    pub fn shift(&mut self, options: JobOptions) {
+        self.job = Arc::new(self.job.moved(&options.shift_ns));
+        self.options = options;
+        self.place_docs();
+    }
+
+    /// Computes what follows from the clock, when documents were moved.
+    pub fn settle(&mut self) {
+        if self.job.moving {
+            self.job = Arc::new(Job::clone(&self.job).settled());
+            self.place();
+        }
+    }
+
     /// Places the documents as the job's clock says, which also tells who waited.
     fn place(&mut self) {
         let analyses: Vec<&Analysis> = self.docs.iter().map(|doc| doc.analysis.as_ref()).collect();
         self.exposed = exposed_splits(&self.job, &analyses);
+        self.place_docs();
+    }
+
+    fn place_docs(&mut self) {
         let start = |(at, doc): (usize, &Doc)| Some(self.job.clock.map(at).to_job(doc.trace.span?.start_ns));
         self.origin_ns = self.docs.iter().enumerate().filter_map(start).min().map_or(0, i64::saturating_neg);
         for (at, doc) in self.docs.iter_mut().enumerate() {

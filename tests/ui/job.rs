@@ -109,13 +109,17 @@ impl Job {
     }
 }
 
+/// The rank whose slow step is another one than that of the others.
+pub const LATER: usize = 9;
+
 /// Rank `rank` of the job, with `steps` steps.
 pub fn trace(rank: usize, steps: i64) -> Trace {
     let mut job = Job { builder: TraceBuilder::new(), pid: (0x40 + rank as i64) << 24, row: 0 };
     let pid = job.pid;
     let mut at = 1_000_000 + 30_000 * rank as i64;
+    let slow = if rank == LATER { 7 } else { 5 };
     for number in 0..steps {
-        at = job.step(number, at, if number == 5 { 5 } else { 1 });
+        at = job.step(number, at, if number == slow { 5 } else { 1 });
     }
     let python = job.name("python");
     job.builder.process_name(pid, python);

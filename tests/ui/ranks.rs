@@ -7,7 +7,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use stepscope::app::picture::{PictureOptions, render};
 use stepscope::format;
 use stepscope::job::{ClockMode, Heat, HeatMetric};
-use stepscope::view::{Command, Item, Panel, RankId, Theme, ViewState, Workspace};
+use stepscope::view::{Command, Item, Outliers, Panel, RankId, Theme, ViewState, Workspace};
 
 fn open(panel: Panel) -> Driven {
     let mut driven = Driven::empty(1400.0, 900.0);
@@ -168,6 +168,30 @@ fn differences_are_listed_and_a_kernel_leads_to_its_longest_run() {
     let (doc, rank) = state.workspace.rank(id).unwrap();
     assert_eq!(id, RankId { doc: 1, rank: 0 }, "on the second rank");
     assert!(doc.trace.op_short_name(rank.ops.name[op as usize]).contains("multi_tensor"));
+}
+
+#[test]
+fn outliers_are_listed_and_one_leads_to_the_operation_and_the_same_work_on_the_other_rank() {
+    let mut driven = Driven::empty(1400.0, 900.0);
+    let files = [0, crate::job::LATER].map(|rank| format!("/x/rank{rank}.sqlite").into());
+    driven.send(Command::Open(files.to_vec()));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    driven.send(Command::ShowPanel(Panel::Differences));
+    let ranks = [0, 1].map(|doc| RankId { doc, rank: 0 });
+    let outliers = Outliers::of(&driven.window().state().workspace, ranks[0], ranks[1]);
+    assert_eq!(outliers.count, 12, "six kernels in the slow step of each: {outliers:?}");
+    let expected = outliers.listed[0];
+    let row = driven.harness.query_all_by_label_contains(" than before").next();
+    let name = row.and_then(|row| row.accesskit_node().label()).unwrap();
+    driven.harness.get_by_label(&name).scroll_to_me();
+    driven.settle();
+    assert!(driven.shows("12 among "));
+    driven.click(&name);
+    let state = driven.window().state();
+    let selected = state.view.selected.unwrap();
+    assert_eq!(selected, Item::Op(ranks[1], expected.ops[1]), "the largest");
+    assert_eq!(selected.counterparts(&state.workspace), [Item::Op(ranks[0], expected.ops[0])]);
+    assert!(driven.shows("On other ranks"), "and it is marked and listed");
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod variant;
 
 pub use bandwidth::{Bandwidth, Contention, bus_gb_per_s};
 pub use messages::{Message, Sizes};
-pub use outliers::{Outlier, OutlierReason};
+pub use outliers::{FEWEST_ALIKE, Outlier, OutlierReason};
 pub use sums::{CollectiveSum, CommSums, VariantSum};
 pub use variant::{Algorithm, Protocol, Variant};
 

@@ -45,8 +45,8 @@ pub struct Outlier {
     pub reason: OutlierReason,
 }
 
-/// Fewer kernels than this have no mean worth comparing with.
-const FEWEST: usize = 4;
+/// Fewer kernels than this have no mean worth comparing with, nor a median.
+pub const FEWEST_ALIKE: usize = 4;
 
 /// Marks what stands out among `ops`, which must be in order of time, and lists it, longest first.
 pub(super) fn mark(ops: &mut [CommOp], limits: &Thresholds) -> Vec<Outlier> {
@@ -66,7 +66,8 @@ pub(super) fn mark(ops: &mut [CommOp], limits: &Thresholds) -> Vec<Outlier> {
         let others = count as i128 - 1;
         for op in group {
             let len_ns = i128::from(op.len_ns);
-            op.outlier = count >= FEWEST && len_ns * others > i128::from(limits.outlier_times_mean) * (sum - len_ns);
+            op.outlier =
+                count >= FEWEST_ALIKE && len_ns * others > i128::from(limits.outlier_times_mean) * (sum - len_ns);
             if op.outlier || op.waited {
                 found.push(Outlier { op: op.op, len_ns: op.len_ns, usual_ns, reason: reason(op) });
             }

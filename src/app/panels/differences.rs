@@ -2,6 +2,8 @@
 //!
 //! The difference is computed when the files or the two ranks change, and kept.
 
+mod outliers;
+
 use super::grid::{Column, Grid, NAME_PT, Shown, column, filter_bar, heading, remark};
 use super::sheet::{Cell, Filter, List, Row, Sheet};
 use crate::analysis::{KernelLabel, full_name_labels};
@@ -25,6 +27,8 @@ pub struct DifferencesCache {
     filter: Filter,
     /// Orders of time, kernels, ranges and collectives.
     sheets: [Sheet; 4],
+    /// Single operations that stand out.
+    pub outliers: outliers::OutliersCache,
 }
 
 /// A difference, and what it is of: documents and ranks.
@@ -46,7 +50,13 @@ impl Made {
 
 impl Default for DifferencesCache {
     fn default() -> Self {
-        Self { chosen: [0, 1], made: None, filter: Filter::default(), sheets: Default::default() }
+        Self {
+            chosen: [0, 1],
+            made: None,
+            filter: Filter::default(),
+            sheets: Default::default(),
+            outliers: outliers::OutliersCache::default(),
+        }
     }
 }
 
@@ -80,7 +90,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
         let [a, b] = cache.chosen.map(|rank| job.summary(rank));
         cache.made = a.zip(b).map(|(a, b)| Made::of(key, a, b));
     }
-    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets } = cache else { return };
+    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets, outliers } = cache else {
+        return;
+    };
     ui.add(Label::new(comparable_text(diff)).wrap().selectable(true));
     ui.add(Label::new(verdict_change_text(job, chosen[0], chosen[1])).wrap().selectable(true));
     if !diff.comparable.knows_noise() {
@@ -95,6 +107,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     if let Some(at) = kernel_table(ui, diff, labels, kernels, shown) {
         out.extend(to_longest(cx.workspace, diff, *chosen, at).unwrap_or_default());
     }
+    outliers::show(ui, cx, *chosen, outliers, shown, out);
     range_table(ui, diff, ranges, shown);
     collective_table(ui, diff, collectives, shown);
     if let Some(copied) = copied {

@@ -21,7 +21,7 @@ pub mod sheet;
 use super::cx::Cx;
 use crate::units::Span;
 use crate::view::{Command, Panel};
-use egui::{ScrollArea, Ui};
+use egui::{Context, ScrollArea, Ui};
 
 /// What the panels keep between frames.
 #[derive(Debug, Default)]
@@ -58,8 +58,23 @@ pub struct PanelCaches {
     pub search: search::SearchCache,
 }
 
+impl PanelCaches {
+    /// From now on what takes long is looked for beside the frame, and `ctx` is drawn anew when it is there. Without
+    /// this, as for pictures, a frame waits.
+    pub fn work_beside(&mut self, ctx: &Context) {
+        self.differences.outliers.look_beside(ctx);
+    }
+}
+
+/// Said over the panels while a file is moved by hand.
+const MOVING: &str =
+    "A file is being moved. Who waited for whom is of the clock before, and computed anew once it rests.";
+
 /// Draws `panel`, when it is one of these; false otherwise.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, panel: Panel, caches: &mut PanelCaches, out: &mut Vec<Command>) -> bool {
+    if cx.workspace.job.moving {
+        grid::remark(ui, MOVING);
+    }
     // Panels with long tables scroll by themselves and take what room there is.
     match panel {
         Panel::Kernels => kernels::show(ui, cx, &mut caches.kernels, out),

@@ -5,7 +5,7 @@ use super::super::gather::{Found, Told};
 use super::super::load::What;
 use super::super::toast::Message;
 use super::opening::failed;
-use super::{AppState, Overlay};
+use super::{AppState, Overlay, Then};
 use crate::format;
 use crate::job::file;
 use crate::view::{Command, LaneKey};
@@ -22,9 +22,9 @@ impl AppState {
         self.gather.start(paths);
     }
 
-    /// True while folders are looked into.
+    /// True while folders are looked into, or what was found first is put together.
     pub fn is_gathering(&self) -> bool {
-        self.gather.is_busy()
+        self.gather.is_busy() || self.is_joining() && self.workspace.job.ranks.is_empty()
     }
 
     pub(super) fn cancel_load(&mut self) {
@@ -53,13 +53,8 @@ impl AppState {
             self.captures.add(found.entries);
         }
         if any_summary {
-            if self.workspace.docs.is_empty() {
-                self.rebuild();
-            } else {
-                // What is looked at stays as it is.
-                self.put_together();
-                self.renew();
-            }
+            // What is looked at stays as it is.
+            self.put_together(Then { anew: self.opened.is_empty(), ..Then::default() });
         }
         if exports.len() > FEW {
             self.overlay = Some(Overlay::Chooser);

@@ -1,9 +1,11 @@
 //! Putting the open files on another clock, with what is in the middle of the view kept in sight.
+//!
+//! While files are moved by hand only their places change; who waited for whom is computed when they rest.
 
 use super::super::toast::Message;
-use super::AppState;
-use crate::job::{ClockMap, ClockMode, JobOptions};
-use crate::view::Item;
+use super::{AppState, Kept, Then};
+use crate::job::{ClockMode, JobOptions};
+use crate::view::{Item, Workspace};
 
 /// A drift of clocks is rounded by so much.
 const ROUNDING_NS: i64 = 1;
@@ -20,7 +22,11 @@ impl AppState {
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
         if let Some(ns) = options.shift_ns.get_mut(doc).filter(|_| doc < self.workspace.docs.len()) {
             *ns = ns.saturating_add(by_ns);
-            self.on_clock(options, usize::from(doc == 0));
+            let kept = self.middle_of(usize::from(doc == 0));
+            self.workspace.shift(options);
+            self.joining.outdate();
+            self.rest.moved();
+            self.keep(kept);
         }
     }
 
@@ -58,19 +64,37 @@ impl AppState {
 
     /// What document `doc` did in the middle of the view stays there.
     fn on_clock(&mut self, options: JobOptions, doc: usize) {
+        let then = Then { kept: self.middle_of(doc), ..Then::default() };
+        // Should it be outdated when it is there, it is made anew with these.
+        self.workspace.options.clone_from(&options);
+        self.join_open(then, move |workspace| workspace.set_clock(options.clone()));
+    }
+
+    /// Computes who waited once what was moved by hand rests for a frame.
+    pub(super) fn settle_at_rest(&mut self) {
+        if self.workspace.job.moving && !self.is_joining() && self.rest.is_at_rest() {
+            self.join_open(Then::default(), Workspace::settle);
+        }
+    }
+
+    /// What document `doc` does in the middle of the view.
+    fn middle_of(&self, doc: usize) -> Option<Kept> {
         let middle_ns = self.view.viewport.middle_ns() as i64;
-        let own_ns = self.workspace.docs.get(doc).map(|doc| doc.own_ns(middle_ns));
-        let before: Vec<ClockMap> = self.workspace.docs.iter().map(|doc| doc.map).collect();
-        self.workspace.set_clock(options);
-        self.revision += 1;
-        let now_ns = self.workspace.docs.get(doc).zip(own_ns).map(|(doc, own_ns)| doc.axis_ns(own_ns));
-        if let Some(now_ns) = now_ns {
+        let own_ns = self.workspace.docs.get(doc)?.own_ns(middle_ns);
+        let second = self.view.compare.as_ref().and_then(|compare| {
+            let (doc, middle_ns) = (compare.ranks[1].doc, compare.other.viewport.middle_ns() as i64);
+            Some((doc, self.workspace.docs.get(doc)?.own_ns(middle_ns)))
+        });
+        Some(Kept { doc, own_ns, middle_ns, second })
+    }
+
+    /// Moves the view so that what is kept is where it was.
+    pub(super) fn keep(&mut self, kept: Option<Kept>) {
+        let Some(Kept { doc, own_ns, middle_ns, second }) = kept else { return };
+        if let Some(now_ns) = self.workspace.docs.get(doc).map(|doc| doc.axis_ns(own_ns)) {
             self.view.move_by(now_ns.saturating_sub(middle_ns), &self.workspace);
         }
-        let docs = &self.workspace.docs;
-        self.view.move_second(|rank, axis_ns| {
-            let maps = before.get(rank.doc).zip(docs.get(rank.doc));
-            maps.map_or(axis_ns, |(before, doc)| doc.axis_ns(before.to_export(axis_ns)))
-        });
+        let second_ns = second.and_then(|(doc, own_ns)| Some(self.workspace.docs.get(doc)?.axis_ns(own_ns)));
+        self.view.move_second(second_ns);
     }
 }

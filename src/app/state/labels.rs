@@ -2,7 +2,7 @@
 
 use super::super::fingerprint::fingerprint;
 use super::super::toast::Message;
-use super::{AppState, PathQuestion, file_name};
+use super::{AppState, PathQuestion, Then, file_name};
 use crate::format;
 use crate::view::{Doc, RankId, Workspace};
 use std::collections::{BTreeMap, HashMap};
@@ -49,19 +49,26 @@ impl AppState {
             labels.insert(rank.rank, label);
         }
         self.labels.set(fingerprint(&doc.trace), labels);
-        self.relabel();
-        self.revision += 1;
+        self.put_together(Then::default());
     }
 
     /// Gives the ranks of the open files the labels that the user gave them, now or when they were open before.
-    pub(in crate::app) fn relabel(&mut self) {
-        for (trace, _) in &self.opened {
-            let file = fingerprint(trace);
+    pub(super) fn relabel_opened(&mut self) {
+        for doc in &self.opened {
+            let file = fingerprint(&doc.trace);
             let known = self.last_views.labels(&file).filter(|_| !self.labels.0.contains_key(&file)).cloned();
             if let Some(known) = known {
                 self.labels.set(file, known);
             }
         }
+        for doc in &mut self.opened {
+            doc.relabel(|doc, rank| self.labels.of(doc, rank));
+        }
+    }
+
+    /// The same for what is shown, at once.
+    pub(in crate::app) fn relabel(&mut self) {
+        self.relabel_opened();
         let labels = &self.labels;
         self.workspace.relabel(|doc, rank| labels.of(doc, rank));
     }

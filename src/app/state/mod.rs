@@ -6,12 +6,14 @@
 mod asked;
 mod choosing;
 mod clock;
+mod joined;
 mod labels;
 mod names;
 mod opening;
 mod said;
 
 pub use asked::{Effect, Notice, Overlay, PathQuestion};
+use joined::{Kept, Then};
 pub(super) use labels::given;
 pub(super) use names::real;
 pub use names::{file_name, recent_names};
@@ -21,15 +23,16 @@ use super::bookmarks::Bookmarks;
 use super::captures::Captures;
 use super::facts::Facts;
 use super::gather::Gather;
+use super::joining::{Joining, LARGE, Rest};
 use super::last_views::LastViews;
-use super::load::{Jobs, Opened, Opener, What};
+use super::load::{Jobs, Opener, What};
 use super::replaced::Stamp;
 use super::searching::Searching;
 use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
-use crate::view::{Command, Panel, ViewState, Workspace};
+use crate::view::{Command, Doc, Panel, ViewState, Workspace};
 use labels::Labels;
 use opening::{Failure, failed};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -61,7 +64,8 @@ pub struct AppState {
     pub revision: u64,
     /// The demo is open: nothing is remembered of it.
     pub(super) demo: bool,
-    opened: Vec<Opened>,
+    /// What was read. `workspace` follows, beside the frame where putting it together takes long.
+    opened: Vec<Doc>,
     /// Captures that were found in folders: those with a summary are part of the job.
     pub captures: Captures,
     /// Labels that the user gave to ranks, by file.
@@ -85,6 +89,12 @@ pub struct AppState {
     stamps: HashMap<PathBuf, Stamp>,
     again: Again,
     searching: Searching,
+    joining: Joining,
+    /// With more collectives and steps than this it works beside the frame.
+    pub(super) large: usize,
+    /// What is done once that is over.
+    then: Then,
+    rest: Rest,
 }
 
 impl AppState {
@@ -97,6 +107,10 @@ impl AppState {
             again: Again::new(Arc::clone(&wake)),
             searching: Searching::new(Arc::clone(&wake)),
             gather: Gather::new(Arc::clone(&wake)),
+            joining: Joining::new(Arc::clone(&wake)),
+            rest: Rest::new(Arc::clone(&wake)),
+            large: LARGE,
+            then: Then::default(),
             jobs: Jobs::new(opener, wake),
             notices: VecDeque::new(),
             overlay: None,
@@ -190,7 +204,10 @@ impl AppState {
             Command::SavePicture => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForPicture),
             Command::SavePictureTo(path) => return Some(Effect::WritePicture(path)),
             Command::SaveReport => return (!self.workspace.docs.is_empty()).then_some(Effect::AskForReport),
-            Command::SaveReportTo(path) => return Some(Effect::WriteReport(path)),
+            Command::SaveReportTo(path) => {
+                self.workspace.settle();
+                return Some(Effect::WriteReport(path));
+            }
             Command::AskConversionFolder(report) => return Some(Effect::AskForFolder(report)),
             Command::Quit => return Some(Effect::Quit),
             _ => {}
@@ -208,11 +225,7 @@ impl AppState {
             let reread = std::mem::take(&mut self.reread);
             if self.opened.len() > before || reread {
                 self.note_views();
-                self.rebuild();
-                self.tell_same_ranks();
-                if !self.show_awaited() && before == 0 && !self.demo {
-                    self.last_views.restore(&self.workspace, &mut self.view);
-                }
+                self.put_together(Then { anew: true, read: true, first: before == 0, ..Then::default() });
             } else {
                 // Nothing came of what was asked for: what is open stays as it is shown.
                 self.awaited = None;
@@ -220,15 +233,16 @@ impl AppState {
             self.reloading.clear();
         }
         if let Some(anew) = self.again.poll() {
-            for (trace, analysis) in anew {
-                let open = self.opened.iter_mut().find(|(open, _)| Arc::ptr_eq(open, &trace));
+            for doc in anew {
+                let open = self.opened.iter_mut().find(|open| Arc::ptr_eq(&open.trace, &doc.trace));
                 if let Some(open) = open {
-                    open.1 = analysis;
+                    *open = doc;
                 }
             }
-            self.put_together();
-            self.renew();
+            self.put_together(Then::default());
         }
+        self.poll_joining();
+        self.settle_at_rest();
         self.search();
         while let Some(hits) = self.searching.poll() {
             self.view.take_hits(hits, &self.workspace);
@@ -242,9 +256,7 @@ impl AppState {
 
     /// Puts what is open on one axis and shows all of it.
     fn rebuild(&mut self) {
-        self.put_together();
-        self.renew();
-        self.view = self.first_view();
+        self.put_together(Then { anew: true, ..Then::default() });
     }
 
     /// All of what is open, with the switches as they were left.
@@ -263,19 +275,6 @@ impl AppState {
         }
     }
 
-    fn put_together(&mut self) {
-        let mut options = self.workspace.options.clone();
-        options.shift_ns.truncate(self.opened.len());
-        self.captures.follow(self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect());
-        self.workspace = self.workspace.with(self.opened.iter().cloned(), self.captures.summaries(), options);
-        self.relabel();
-        if let Some(said) = &self.said {
-            self.workspace.in_file.clone_from(&said.in_file);
-            self.workspace.describe(Some(said.experiment.clone()));
-        }
-        self.revision += 1;
-    }
-
     /// Has the numbers of captures computed anew that would come out otherwise with what the user now says.
     fn renew(&mut self) {
         if let Some(said) = &self.said {
@@ -283,9 +282,9 @@ impl AppState {
         }
     }
 
-    /// True while the numbers shown are those from before the settings in force.
+    /// True while the numbers shown are those from before the settings or the clock in force.
     pub const fn is_renewing(&self) -> bool {
-        self.again.is_busy()
+        self.again.is_busy() || self.is_joining()
     }
 
     /// Remembers how the open files are looked at.

@@ -1,12 +1,12 @@
 //! Opening files: what is open already, what became of a batch, and closing all.
 
 use super::super::captures::Captures;
-use super::super::load::{OpenError, Opened, Outcome, What};
+use super::super::load::{OpenError, Outcome, What};
 use super::super::replaced::stamp;
 use super::super::session;
 use super::super::toast::Message;
 use super::{AppState, Notice, file_name, real};
-use crate::view::Command;
+use crate::view::{Command, Doc};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl AppState {
     /// rank would look like two.
     pub fn start(&mut self, all: Vec<What>) {
         let path_of = |what: &What| if let What::File(path) = what { Some(real(path)) } else { None };
-        let mut known: HashSet<PathBuf> = self.opened.iter().map(|(trace, _)| real(&trace.source.path)).collect();
+        let mut known: HashSet<PathBuf> = self.opened.iter().map(|doc| real(&doc.trace.source.path)).collect();
         known.retain(|path| !self.reloading.contains(path));
         known.extend(self.jobs.running().filter_map(|job| path_of(&job.what)));
         let (fresh, again): (Vec<What>, Vec<What>) =
@@ -65,21 +65,21 @@ impl AppState {
     }
 
     /// Adds traces to what is open, except those that are there already: a conversion or the demo asked for twice.
-    pub(super) fn take_over(&mut self, what: &What, opened: Vec<Opened>) {
+    pub(super) fn take_over(&mut self, what: &What, opened: Vec<Doc>) {
         let mut again = Vec::new();
-        for (trace, analysis) in opened {
-            let path = real(&trace.source.path);
+        for doc in opened {
+            let path = real(&doc.trace.source.path);
             self.stamps.extend(stamp(&path).map(|stamp| (path.clone(), stamp)));
             if let Some(open) = self
                 .opened
                 .iter_mut()
-                .find(|(open, _)| self.reloading.contains(&path) && real(&open.source.path) == path)
+                .find(|open| self.reloading.contains(&path) && real(&open.trace.source.path) == path)
             {
-                *open = (trace, analysis);
+                *open = doc;
                 self.reread = true;
                 continue;
             }
-            if self.opened.iter().any(|(known, _)| real(&known.source.path) == path) {
+            if self.opened.iter().any(|known| real(&known.trace.source.path) == path) {
                 again.push(file_name(&path));
                 continue;
             }
@@ -88,7 +88,7 @@ impl AppState {
             } else {
                 self.settings.opened(&path);
             }
-            self.opened.push((trace, analysis));
+            self.opened.push(doc);
         }
         self.tell_open_already(again);
     }

@@ -20,6 +20,7 @@ impl AppState {
         self.workspace.in_file.clone_from(&said.in_file);
         self.workspace.describe(Some(said.experiment.clone()));
         self.said = Some(said);
+        self.joining.outdate();
         self.renew();
     }
 

@@ -231,7 +231,7 @@ mod tests {
     use crate::trace::Trace;
     use crate::trace::testing::Fixture;
     use crate::units::Span;
-    use crate::view::{RankId, Theme, ViewState, Workspace};
+    use crate::view::{Doc, RankId, Theme, ViewState, Workspace};
     use std::sync::Arc;
 
     fn document() -> (Arc<Trace>, Arc<Analysis>) {
@@ -259,7 +259,7 @@ mod tests {
             ..RankSummary::default()
         };
         let summary = |at: i32| Arc::new(ExportSummary { ranks: vec![rank(at)], ..ExportSummary::default() });
-        let workspace = Workspace::default().with([], (0..1024).map(summary).collect(), JobOptions::default());
+        let workspace = Workspace::of(Vec::new(), (0..1024).map(summary).collect(), JobOptions::default());
         let (view, settings) = (ViewState::open(&workspace), Settings::default());
         let palette = Palette::of(Theme::Dark);
         let cx = Cx { workspace: &workspace, view: &view, settings: &settings, palette, revision: 1 };
@@ -285,7 +285,7 @@ mod tests {
         let (trace, analysis) = document();
         // Of another rank: what is open is not shown twice.
         let summary = Arc::new(ExportSummary { file: "rank1.sqlite".into(), ..ExportSummary::of(&trace, &analysis) });
-        let workspace = Workspace::default().with([(trace, analysis)], vec![summary], JobOptions::default());
+        let workspace = Workspace::of(vec![Doc::new(trace, analysis)], vec![summary], JobOptions::default());
         let (view, settings) = (ViewState::open(&workspace), Settings::default());
         let palette = Palette::of(Theme::Dark);
         let cx = Cx { workspace: &workspace, view: &view, settings: &settings, palette, revision: 1 };
