@@ -136,3 +136,22 @@ fn panes_and_overlaid_ranks_look_as_designed() {
         compare(&cut(&render(workspace, &state, &options), 0, 0, 900, 560), name);
     }
 }
+
+#[test]
+fn the_panel_of_differences_is_about_the_two_on_the_timeline() {
+    let mut driven = demo(1400.0, 900.0);
+    driven.send(Command::ShowPanel(stepscope::view::Panel::Differences));
+    driven.click("Compare on timeline");
+    assert_eq!(view(&driven).compare.as_ref().map(|compare| compare.ranks), Some(RANKS));
+    assert!(driven.harness.query_by_label("Compare on timeline").is_none(), "they are");
+    // The panel's button and the bar's, which is above it.
+    let swap = |driven: &mut Driven, nth: usize| {
+        driven.harness.query_all_by_label("Swap").nth(nth).unwrap().click();
+        driven.settle();
+    };
+    for nth in 0..2 {
+        let before = view(&driven).compare.as_ref().unwrap().ranks;
+        swap(&mut driven, nth);
+        assert_eq!(view(&driven).compare.as_ref().unwrap().ranks, [before[1], before[0]]);
+    }
+}

@@ -14,7 +14,7 @@ use crate::report::compare::{
     NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text, shape_text,
     sums_of_text, verdict_change_text,
 };
-use crate::view::{Command, Item, Workspace};
+use crate::view::{Command, CompareCommand, Item, RankId, Workspace};
 use egui::{ComboBox, Label, RichText, Ui};
 use std::hash::{Hash as _, Hasher as _};
 
@@ -23,6 +23,8 @@ use std::hash::{Hash as _, Hasher as _};
 pub struct DifferencesCache {
     /// The two ranks, as indices into the job's.
     chosen: [usize; 2],
+    /// The two ranks beside each other on the timeline, as the last frame saw them.
+    compared: Option<[usize; 2]>,
     made: Option<Made>,
     filter: Filter,
     /// Orders of time, kernels, ranges and collectives.
@@ -52,6 +54,7 @@ impl Default for DifferencesCache {
     fn default() -> Self {
         Self {
             chosen: [0, 1],
+            compared: None,
             made: None,
             filter: Filter::default(),
             sheets: Default::default(),
@@ -84,7 +87,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     if cache.chosen.iter().any(|rank| *rank >= job.ranks.len()) {
         cache.chosen = [0, 1];
     }
-    choose(ui, job, &mut cache.chosen);
+    follow_timeline(ui, cx, cache, out);
     let key = (cx.revision, cache.chosen);
     if cache.made.as_ref().is_none_or(|made| made.key != key) {
         let [a, b] = cache.chosen.map(|rank| job.summary(rank));
@@ -115,8 +118,24 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
     }
 }
 
-/// Which two ranks.
-fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2]) {
+/// The two ranks beside each other on the timeline are those of the panel, whichever of the two changes them.
+fn follow_timeline(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Vec<Command>) {
+    let of_job = |ranks: [RankId; 2]| Some([cx.workspace.job_rank(ranks[0])?, cx.workspace.job_rank(ranks[1])?]);
+    let compared = cx.view.compare.as_ref().and_then(|compare| of_job(compare.ranks));
+    if compared != cache.compared {
+        (cache.compared, cache.chosen) = (compared, compared.unwrap_or(cache.chosen));
+    }
+    let before = cache.chosen;
+    let asked = choose(ui, &cx.workspace.job, &mut cache.chosen, compared.is_none());
+    if asked || compared.is_some() && cache.chosen != before {
+        let [a, b] = cache.chosen.map(|rank| cx.workspace.open_rank(rank));
+        out.extend(a.zip(b).map(|(a, b)| Command::Compare(CompareCommand::Ranks([a, b]))));
+    }
+}
+
+/// Which two ranks; true when they are to stand beside each other on the timeline, which `offered` offers.
+fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2], offered: bool) -> bool {
+    let mut asked = false;
     let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
     ui.horizontal_wrapped(|ui| {
         for (name, rank) in ["Before", "After"].into_iter().zip(chosen.iter_mut()) {
@@ -132,8 +151,13 @@ fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2]) {
         if ui.button("Swap").on_hover_text("The other way round").clicked() {
             chosen.swap(0, 1);
         }
+        if offered && chosen[0] != chosen[1] {
+            let tip = "Show these two beside each other on the timeline";
+            asked = ui.button("Compare on timeline").on_hover_text(tip).clicked();
+        }
     });
     ui.add_space(4.0);
+    asked
 }
 
 fn delta_cells(delta: &Delta) -> Vec<Cell> {
