@@ -12,9 +12,9 @@ use egui::{Align, Layout, RichText, Ui};
 
 const HINT: &str =
     "Wheel zooms at the pointer, drag moves, Shift+drag measures a span, right-drag zooms into it, ? lists all keys";
-const RENEWING: &str = "Computing with the new settings; until then the numbers are those of before";
+const RENEWING: &str = "Computing anew; until then the numbers are those of before";
 
-/// Draws the bar. `renewing` while the numbers are those from before the settings in force.
+/// Draws the bar. `renewing` while the numbers are those from before the settings, files or clock in force.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, renewing: bool, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.set_min_height(20.0);
