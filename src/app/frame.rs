@@ -10,7 +10,9 @@ use super::search_bar::{self, SearchBar};
 use super::settings::Dock;
 use super::state::{AppState, Overlay};
 use super::steps::{self, StepTable};
-use super::{capture, compare_bar, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome};
+use super::{
+    capture, compare_bar, loading, overlays, overview, rank_choice, replaced, status, toast, toolbar, welcome,
+};
 use crate::timeline;
 use crate::timeline::color::Palette;
 use crate::view::{Command, Panel, ViewState, Workspace};

@@ -232,9 +232,7 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
-        LaneKey::Differences(_) => {
-            plain(&format!("Arrival against rank {}", strip::reference_label(workspace, lane)))
-        }
+        LaneKey::Differences(_) => plain(&format!("Arrival against rank {}", strip::reference_label(workspace, lane))),
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),

@@ -318,7 +318,8 @@ impl ViewState {
             }
             CompareCommand::NextLink => {
                 let at = self.compare.as_ref().and_then(|c| PaneLink::ALL.iter().position(|link| *link == c.link));
-                let following = PaneLink::ALL.into_iter().cycle().skip(at.map_or(0, |at| at + 1)).take(PaneLink::ALL.len());
+                let following =
+                    PaneLink::ALL.into_iter().cycle().skip(at.map_or(0, |at| at + 1)).take(PaneLink::ALL.len());
                 let can = |link: &PaneLink| {
                     why_not(&Command::Compare(CompareCommand::Link(*link)), self, workspace).is_none()
                 };

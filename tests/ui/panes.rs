@@ -28,7 +28,10 @@ fn a_key_goes_through_the_forms_and_the_bar_says_which() {
     for (form, panes) in [(CompareForm::Stacked, 2), (CompareForm::SideBySide, 2), (CompareForm::Overlay, 1)] {
         driven.press(Key::B);
         assert_eq!(view(&driven).compare.as_ref().map(|compare| (compare.ranks, compare.form)), Some((RANKS, form)));
-        assert_eq!(driven.harness.query_all_by_label_contains("Timeline of rank").count(), if panes == 2 { 2 } else { 0 });
+        assert_eq!(
+            driven.harness.query_all_by_label_contains("Timeline of rank").count(),
+            if panes == 2 { 2 } else { 0 }
+        );
         assert_eq!(driven.shows("Moved together"), panes == 2);
     }
     driven.press(Key::B);

@@ -93,7 +93,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: &mut Ve
         let [a, b] = cache.chosen.map(|rank| job.summary(rank));
         cache.made = a.zip(b).map(|(a, b)| Made::of(key, a, b));
     }
-    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets, outliers } = cache else {
+    let DifferencesCache { chosen, made: Some(Made { diff, labels, .. }), filter, sheets, outliers, .. } = cache else {
         return;
     };
     ui.add(Label::new(comparable_text(diff)).wrap().selectable(true));

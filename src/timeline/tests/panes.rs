@@ -1,8 +1,8 @@
 //! Two ranks in panes of their own, with the mouse.
 
 use super::job::{FIRST, SECOND, all_reduce, two};
-use crate::view::{Command, CompareCommand, CompareForm, Item, LaneKey, PaneLink, ViewState, Viewport};
 use crate::timeline::testing::Window;
+use crate::view::{Command, CompareCommand, CompareForm, Item, LaneKey, PaneLink, ViewState, Viewport};
 use egui::{Modifiers, PointerButton, Pos2, Vec2, pos2, vec2};
 
 fn in_form(form: CompareForm, link: PaneLink) -> Window {
