@@ -95,13 +95,16 @@ fn recent(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
 fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     ui.set_width(WIDTH_PT);
     entry(ui, cx, "Search…", Command::OpenSearch, out);
-    ui.menu_button("Zoom", |ui| {
+    ui.menu_button("Zoom and steps", |ui| {
         ui.set_width(WIDTH_PT);
         entry(ui, cx, "Whole capture", Command::ShowAll, out);
         entry(ui, cx, "Zoom to selection", Command::ShowSelection, out);
         entry(ui, cx, "Start with the whole capture", Command::StartAnew, out);
         entry(ui, cx, "Back", Command::Back, out);
         entry(ui, cx, "Forward", Command::Forward, out);
+        ui.separator();
+        entry(ui, cx, "Previous step", Command::PreviousStep, out);
+        entry(ui, cx, "Next step", Command::NextStep, out);
     });
     ui.menu_button("Selected item", |ui| {
         ui.set_width(WIDTH_PT);
@@ -119,11 +122,6 @@ fn view(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
         entry(ui, cx, "Copy its name", Command::CopyName, out);
         entry(ui, cx, "Copy what is known of it", Command::CopyFacts, out);
         entry(ui, cx, "Bookmark it, or the view", Command::AddBookmark, out);
-    });
-    ui.menu_button("Steps", |ui| {
-        ui.set_width(WIDTH_PT);
-        entry(ui, cx, "Previous step", Command::PreviousStep, out);
-        entry(ui, cx, "Next step", Command::NextStep, out);
     });
     ui.separator();
     choice(ui, cx.view.marks, "Idle and exposed marks", Command::ToggleMarks, out);

@@ -181,6 +181,9 @@ fn outliers_are_listed_and_one_leads_to_the_operation_and_the_same_work_on_the_o
     let outliers = Outliers::of(&driven.window().state().workspace, ranks[0], ranks[1]);
     assert_eq!(outliers.count, 12, "six kernels in the slow step of each: {outliers:?}");
     let expected = outliers.listed[0];
+    // Rows out of sight are not laid out.
+    driven.harness.get_by_label("Outliers").scroll_to_me();
+    driven.settle();
     let row = driven.harness.query_all_by_label_contains(" than before").next();
     let name = row.and_then(|row| row.accesskit_node().label()).unwrap();
     driven.harness.get_by_label(&name).scroll_to_me();

@@ -100,7 +100,7 @@ fn every_menu_fits_a_small_window_at_twice_the_scale() {
     driven.harness.set_size([640.0, 400.0].into());
     driven.settle();
     driven.click("View");
-    for name in ["Zoom", "Steps", "Theme", "Scale", "Panels", "NVTX rows"] {
+    for name in ["Zoom and steps", "Compare ranks", "Theme", "Scale", "Panels", "NVTX rows"] {
         let found = driven.harness.query_all_by_label_contains(name).map(|node| node.rect()).collect::<Vec<_>>();
         assert!(!found.is_empty(), "{name}");
         assert!(found.iter().all(|rect| rect.bottom() <= 400.0 && rect.right() <= 640.0), "{name}: {found:?}");
