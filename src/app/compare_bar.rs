@@ -5,16 +5,22 @@ use super::icons::{self, Icon};
 use crate::format;
 use crate::view::available::why_not;
 use crate::view::{Command, Compare, CompareCommand, CompareForm, PaneLink, RankId};
-use egui::{Button, ComboBox, RichText, Ui};
+use egui::{Button, ComboBox, Response, RichText, Role, Ui, WidgetInfo};
 
 /// Width of the lists of ranks and links, in points.
 const LIST_PT: f32 = 92.0;
 
+/// Narrower bars, in points, have the forms as a list, and no titles.
+const WIDE_FROM_PT: f32 = 760.0;
+
 /// Draws the bar.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {
+    let is_wide = ui.available_width() >= WIDE_FROM_PT;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        ui.label("Compare");
+        if is_wide {
+            ui.label("Compare");
+        }
         let [first, second] = compare.ranks;
         rank(ui, cx, "First rank", first, |rank| [rank, second], out);
         let tip = "Put each where the other is";
@@ -22,20 +28,42 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>)
             out.push(Command::Compare(CompareCommand::Swap));
         }
         rank(ui, cx, "Second rank", second, |rank| [first, rank], out);
-        ui.separator();
-        for form in CompareForm::ALL {
-            let on = compare.form == form;
-            if ui.add(Button::selectable(on, form.text())).on_hover_text(form_tip(form)).clicked() && !on {
-                out.push(Command::Compare(CompareCommand::Show(Some(form))));
-            }
+        if is_wide {
+            ui.separator();
+            forms(ui, compare, out);
+        } else {
+            let list = ComboBox::from_id_salt("form").width(LIST_PT).selected_text(compare.form.text());
+            let list = list.show_ui(ui, |ui| forms(ui, compare, out));
+            names(&list.response, "How the two ranks stand", compare.form.text());
         }
         if compare.has_panes() {
-            ui.separator();
+            if is_wide {
+                ui.separator();
+                ui.label(RichText::new("Moved together").weak());
+            }
             link(ui, cx, compare, out);
         }
         if icons::button(ui, true, Icon::Close, "Show all ranks again", "Show all ranks again").clicked() {
             out.push(Command::Compare(CompareCommand::Show(None)));
         }
+    });
+}
+
+fn forms(ui: &mut Ui, compare: &Compare, out: &mut Vec<Command>) {
+    for form in CompareForm::ALL {
+        let on = compare.form == form;
+        if ui.add(Button::selectable(on, form.text())).on_hover_text(form_tip(form)).clicked() && !on {
+            out.push(Command::Compare(CompareCommand::Show(Some(form))));
+        }
+    }
+}
+
+/// What a list is called, and what is chosen in it.
+fn names(list: &Response, name: &str, chosen: &str) {
+    list.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::ComboBox, true, name);
+        info.current_text_value = Some(chosen.to_owned());
+        info
     });
 }
 
@@ -66,16 +94,11 @@ fn rank(
             }
         }
     });
-    list.response.widget_info(|| {
-        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name);
-        info.current_text_value = Some(text(chosen));
-        info
-    });
+    names(&list.response, name, &text(chosen));
 }
 
 /// What keeps the panes together, and how far they are apart.
 fn link(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {
-    let title = ui.label(RichText::new("Moved together").weak());
     let list = ComboBox::from_id_salt("link of panes").width(LIST_PT).selected_text(compare.link.text());
     let list = list.show_ui(ui, |ui| {
         for link in PaneLink::ALL {
@@ -87,7 +110,7 @@ fn link(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {
             }
         }
     });
-    list.response.labelled_by(title.id);
+    names(&list.response, "Moved together", compare.link.text());
     if let Some(text) = offset_text(compare) {
         ui.label(text).on_hover_text("How much later on the clock in force the second pane is than the first");
     }

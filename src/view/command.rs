@@ -123,7 +123,7 @@ pub enum Command {
     /// Shows two ranks beside each other, or changes how.
     Compare(CompareCommand),
     /// This command, about one of two panes (0 or 1).
-    InPane(usize, Box<Command>),
+    InPane(usize, Box<Self>),
     /// Chooses a side panel tab.
     ShowPanel(Panel),
     /// Chooses the colours.

@@ -1,7 +1,7 @@
 //! Everything the view remembers between frames.
 
 use super::search::Search;
-use super::{Arrangement, Axis, Bookmark, Coloring, Compare, History, RankId, Viewport};
+use super::{Arrangement, Axis, Bookmark, Coloring, Compare, History, Item, RankId, Viewport};
 use crate::analysis::{Attribution, Class, CounterKind};
 use crate::units::Span;
 use serde::{Deserialize, Serialize};
@@ -103,27 +103,6 @@ impl LaneKey {
             | Self::OtherNvtx(doc, _) => doc,
         }
     }
-}
-
-/// Something on the timeline that can be pointed at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Item {
-    /// GPU operation: rank and index into its table.
-    Op(RankId, u32),
-    /// API call: document, process, index into the process's table.
-    Call(usize, usize, u32),
-    /// NVTX range: document, thread, index.
-    Nvtx(usize, usize, u32),
-    /// NVTX range as it ran on the GPU of a rank: index into the projection.
-    Projected(RankId, Attribution, u32),
-    /// NVTX mark: document, thread, index.
-    Mark(usize, usize, u32),
-    /// OS runtime call: document, thread, index.
-    Os(usize, usize, u32),
-    /// Idle gap of a rank: index into its gap list.
-    Idle(RankId, u32),
-    /// Step of a rank: index into its steps.
-    Step(RankId, u32),
 }
 
 /// Colours of the window.

@@ -158,3 +158,16 @@ fn the_panel_of_differences_is_about_the_two_on_the_timeline() {
         assert_eq!(view(&driven).compare.as_ref().unwrap().ranks, [before[1], before[0]]);
     }
 }
+
+#[test]
+fn the_bar_takes_two_rows_at_most_in_a_small_window() {
+    let mut driven = demo(640.0, 360.0);
+    driven.send(Command::Compare(CompareCommand::Show(Some(CompareForm::Stacked))));
+    assert!(driven.harness.query_by_label("Left and right").is_none(), "the forms are a list");
+    let bar = driven.harness.get_by_label("First rank").rect();
+    let close = driven.harness.get_by_label("Show all ranks again").rect();
+    assert!(close.bottom() - bar.top() < 60.0, "{bar} {close}");
+    driven.click("How the two ranks stand");
+    driven.click("Overlaid");
+    assert_eq!(view(&driven).compare.as_ref().unwrap().form, CompareForm::Overlay);
+}
