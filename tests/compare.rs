@@ -250,6 +250,8 @@ fn a_wall_clock_in_force_is_told_to_be_wrong() {
     assert!(
         said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all")
     );
+    assert!(said.contains("is not known: the clock in force contradicts the matched collectives."), "{said}");
+    assert!(!said.contains("is the straggler"), "{said}");
     let overruled = succeeds(home.path(), &["compare", "job"]);
     assert!(overruled.contains("so it was overruled"), "{overruled}");
 }

@@ -76,7 +76,10 @@ fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
     };
     assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
     assert!(words::notices(&wall)[0].contains("11.56 s ahead by the matched collectives, and it is in force"));
-    assert!(words::straggler_text(&wall).ends_with("so who started last is not known."));
+    assert_eq!(wall.stragglers.straggler, None);
+    let text = "Who started last, and who waits for whom, is not known: the clock in force contradicts the matched \
+                collectives.";
+    assert_eq!(words::straggler_text(&wall), text);
     assert!(!words::straggler_text(&job).contains("is not known"));
 }
 
@@ -401,9 +404,9 @@ fn two_runs_that_share_numbers_of_communicators_stay_two() {
 fn a_shift_by_hand_is_no_work_of_the_rank_that_seems_late() {
     let (exports, _) = simulated(&named("four-equal"));
     let job = Job::of(exports, &JobOptions { shift_ns: vec![0, 2_500_000], ..JobOptions::default() });
-    let found = job.stragglers.straggler.as_ref().unwrap();
-    assert_eq!((found.rank, found.cause()), (1, None));
-    assert!(words::straggler_text(&job).contains("the capture does not show what it did longer"));
+    assert_eq!(job.stragglers.straggler, None);
+    let text = "Who started last, and who waits for whom, is not known: files were shifted by hand.";
+    assert_eq!(words::straggler_text(&job), text);
 }
 
 #[test]
@@ -450,4 +453,15 @@ fn a_late_rank_takes_longer_in_grammatical_words() {
         let said = words::straggler_text(&job);
         assert!(said.contains(words_of), "{said}");
     }
+}
+
+#[test]
+fn a_file_of_another_job_has_no_share_in_what_a_straggler_costs() {
+    let (exports, _) = simulated(&named("straggler-compute"));
+    let (mut other, _) = simulated(&JobConfig { ranks: 1, steps: 40, ..named("healthy") });
+    let alone = Job::of(exports.clone(), &JobOptions::default());
+    let beside = Job::of(exports.into_iter().chain(other.drain(..)).collect(), &JobOptions::default());
+    let told = |job: &Job| job.stragglers.straggler.as_ref().map(|found| (found.rank, found.cost_share));
+    assert!(told(&alone).is_some());
+    assert_eq!(told(&beside), told(&alone));
 }

@@ -11,7 +11,7 @@ use egui::{Button, ComboBox, Response, RichText, Role, Ui, WidgetInfo};
 const LIST_PT: f32 = 92.0;
 
 /// Narrower bars, in points, have the forms as a list, and no titles.
-const WIDE_FROM_PT: f32 = 760.0;
+const WIDE_FROM_PT: f32 = 900.0;
 
 /// Draws the bar.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {

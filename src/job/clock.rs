@@ -185,6 +185,13 @@ impl Clock {
         self.sources.get(export).map_or_else(ClockMap::default, |source| source.map)
     }
 
+    /// False when who started last does not follow from this clock: files were moved by hand, or it contradicts the
+    /// matched collectives.
+    pub fn tells_who_was_last(&self) -> bool {
+        let contradicts = |notice: &Notice| matches!(notice, Notice::WallInForce { .. });
+        self.sources.iter().all(|source| source.shift_ns == 0) && !self.notices.iter().any(contradicts)
+    }
+
     /// How far two exports may be off each other; `None` when it is not known. One export's ranks share its clock.
     pub fn uncertainty_ns(&self, a: usize, b: usize) -> Option<i64> {
         if a == b {

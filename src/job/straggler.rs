@@ -108,8 +108,8 @@ impl Stragglers {
         found.count(job, &numbers);
         found.by_step = !numbers.is_empty();
         found.counted_steps = (numbers.len() as u64).max(1);
-        found.step_ns = step_ns(job, &numbers);
-        found.wandering = wandering(job, &numbers);
+        found.step_ns = step_ns(job, &all, &numbers);
+        found.wandering = wandering(job, found.step_ns);
         let steps = i64::try_from(found.counted_steps).unwrap_or(i64::MAX);
         let latest =
             found.ranks.iter().enumerate().max_by_key(|(rank, late)| (late.caused_ns, std::cmp::Reverse(*rank)));
@@ -118,7 +118,7 @@ impl Stragglers {
         {
             let cost_ns_per_step = late.caused_ns / steps;
             let cost_share = share(cost_ns_per_step, found.step_ns).unwrap_or(0.0);
-            if share_of_collectives > LAST_SHARE && cost_share > COST_SHARE {
+            if job.clock.tells_who_was_last() && share_of_collectives > LAST_SHARE && cost_share > COST_SHARE {
                 let others = partners(job, rank);
                 let slow_kernels = SlowKernels::of(job, rank, &others);
                 found.straggler = Some(Straggler {
@@ -187,9 +187,9 @@ fn step_at(job: &Job, rank: usize, at_ns: i64) -> Option<i64> {
     summary.steps.get(at).filter(|step| step.window.contains(own_ns))?.number
 }
 
-/// Mean length of the steps of these numbers over all ranks; of the ranks' whole spans without any.
-fn step_ns(job: &Job, numbers: &[i64]) -> i64 {
-    let summaries = (0..job.ranks.len()).filter_map(|rank| job.summary(rank));
+/// Mean length of the steps of these numbers over `ranks`; of their whole spans without any.
+fn step_ns(job: &Job, ranks: &[usize], numbers: &[i64]) -> i64 {
+    let summaries = ranks.iter().filter_map(|rank| job.summary(*rank));
     let (mut sum, mut count) = (0_i64, 0_i64);
     for summary in summaries {
         if numbers.is_empty() {
@@ -203,8 +203,8 @@ fn step_ns(job: &Job, numbers: &[i64]) -> i64 {
 }
 
 /// Pauses of the host that come in one rank after the other, as garbage collection gives.
-fn wandering(job: &Job, numbers: &[i64]) -> Vec<Pause> {
-    let limit_ns = (step_ns(job, numbers) as f64 * PAUSE_SHARE) as i64;
+fn wandering(job: &Job, step_ns: i64) -> Vec<Pause> {
+    let limit_ns = (step_ns as f64 * PAUSE_SHARE) as i64;
     let mut pauses = Vec::new();
     for rank in 0..job.ranks.len() {
         let Some(summary) = job.summary(rank).filter(|summary| summary.has_marked_steps()) else { continue };

@@ -72,7 +72,7 @@ use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Id, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{EventFilter, Id, LayerId, Order, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 use tooltip::Spot;
 
@@ -80,6 +80,8 @@ use tooltip::Spot;
 const RULER_PT: f32 = 24.0;
 /// Width of the lane names, and the most of the width they may take.
 const GUTTER_PT: (f32, f32) = (248.0, 0.3);
+/// Narrower timelines than this give the lane names more of the width.
+const NARROW_PT: (f32, f32) = (420.0, 0.4);
 /// Lower timelines have no room for the legend.
 const LEGEND_FROM_PT: f32 = 140.0;
 /// Most of the height that pinned lanes may take.
@@ -130,6 +132,7 @@ fn pane(
     let state = on_the_way.as_ref().unwrap_or(state);
     let visible_pt = rect.height() - RULER_PT;
     let lanes_pt = visible_pt;
+    cache.sight.in_form(state.compare.as_ref().map(|compare| compare.form));
     let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
     let layout = Layout::of(workspace, state, cache, room_pt);
     let visible_pt = visible_pt - pinned_pt(&layout, lanes_pt);
@@ -180,7 +183,9 @@ fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
 
 /// Width of the lane names in a timeline of `width_pt`.
 fn gutter_width_pt(width_pt: f32) -> f32 {
-    GUTTER_PT.0.min(width_pt * GUTTER_PT.1).round()
+    // In a narrow pane a name needs more of the width to be told from others.
+    let share = if width_pt < NARROW_PT.0 { NARROW_PT.1 } else { GUTTER_PT.1 };
+    GUTTER_PT.0.min(width_pt * share).round()
 }
 
 fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, rect: Rect, px_per_pt: f32) -> Frame<'a> {
@@ -327,6 +332,14 @@ fn draw_list(frame: &Frame<'_>, layout: &Layout, cache: &Cache) -> DrawList {
 fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, at: Pos2) {
     let palette = Palette::of(frame.state.theme);
     let painter = ui.painter_at(rect);
+    // What is told of an item may be wider than a pane, and stands over the other one.
+    let (cards, bounds) = match frame.state.panes() {
+        Some(_) => {
+            let layer = LayerId::new(Order::Tooltip, Id::unique("what is told of an item"));
+            (ui.ctx().layer_painter(layer), ui.ctx().content_rect())
+        }
+        None => (painter.clone(), rect),
+    };
     let on_lanes = at.x >= frame.left_pt && at.x <= frame.right_pt;
     if on_lanes {
         let whole = &frame.whole();
@@ -343,20 +356,20 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
     if let Some(mark) = flags::at(frame, at).and_then(|mark| frame.state.bookmarks.get(mark)) {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         let text = tooltip::Text { title: flags::title(frame.workspace, mark), lines: Vec::new() };
-        tooltip::paint(&painter, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.ruler_bottom_pt() + 4.0)), rect);
+        tooltip::paint(&cards, palette, &text, &Spot::At(pos2(at.x + 12.0, frame.ruler_bottom_pt() + 4.0)), bounds);
     } else if on_lanes && frame.more_at(layout, at.y).is_some() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     } else if let Some((text, item)) = counters::tooltip(frame, layout, cache, at) {
         let spot = Spot::Near { pointer: at, item, avoid: &[] };
-        tooltip::paint(&painter, palette, &text, &spot, rect);
+        tooltip::paint(&cards, palette, &text, &spot, bounds);
     } else if let Some((text, item)) = strip::tooltip(frame, layout, cache, at) {
         let spot = Spot::Near { pointer: at, item, avoid: &[] };
-        tooltip::paint(&painter, palette, &text, &spot, rect);
+        tooltip::paint(&cards, palette, &text, &spot, bounds);
     } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
         let text = tooltip::text(frame, &hit);
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
-        tooltip::paint(&painter, palette, &text, &spot, rect);
+        tooltip::paint(&cards, palette, &text, &spot, bounds);
     } else if let Some(lane) =
         frame.lane_at(layout, at.y).filter(|_| at.x < frame.left_pt && at.y > frame.whole().top_pt)
     {
@@ -368,7 +381,7 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let own = if lane.pinned { frame.pinned() } else { *frame };
         let top_pt = (own.origin_pt + lane.top_pt).max(own.top_pt);
         if !text.lines.is_empty() || gutter::is_cut(&painter, frame, &lane) {
-            tooltip::paint(&painter, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), rect);
+            tooltip::paint(&cards, palette, &text, &Spot::At(pos2(frame.left_pt + 8.0, top_pt + 2.0)), bounds);
         }
     }
 }

@@ -35,7 +35,12 @@ pub(super) fn show(
     let mut second = cache.second.take().unwrap_or_default();
     second.cache.beside = cache.beside.clone();
     let (first_rect, line, second_rect) = split(rect, compare.form, second.share.unwrap_or(0.5));
+    let share = second.share;
     divide(ui, rect, line, compare.form, &mut second.share, Palette::of(state.theme));
+    if share != second.share {
+        cache.sight.resized();
+        second.cache.sight.resized();
+    }
     let pointed = [cache.pointed, second.cache.pointed];
     let over = ui.input(|input| input.pointer.hover_pos());
     for (pane, own_rect, own_cache) in [(0, first_rect, &mut *cache), (1, second_rect, &mut second.cache)] {

@@ -4,7 +4,7 @@
 use super::cache::Cache;
 use super::layout::{Lane, Layout};
 use super::overlay;
-use crate::view::{LaneKey, ViewState, Workspace};
+use crate::view::{CompareForm, LaneKey, ViewState, Workspace};
 use egui::Context;
 
 /// Room kept above and below a row that is brought into sight.
@@ -23,9 +23,23 @@ pub struct Sight {
     lane_shown: Option<(LaneKey, u32)>,
     /// [`ViewState::reveals`] of the frame before.
     reveals: u32,
+    /// How two ranks stand to each other.
+    form: Option<CompareForm>,
 }
 
 impl Sight {
+    /// Forgets the heights of lanes in another form: they grow into the room that there is now.
+    pub fn in_form(&mut self, form: Option<CompareForm>) {
+        if std::mem::replace(&mut self.form, form) != form {
+            self.room_pt = 0.0;
+        }
+    }
+
+    /// Forgets the heights of lanes while the room is changed by hand.
+    pub fn resized(&mut self) {
+        self.room_pt = 0.0;
+    }
+
     /// The height to lay lanes out for: the most that was ever `visible_pt`, which follows the window's height but not
     /// the panels in it.
     pub fn room_pt(&mut self, ctx: &Context, visible_pt: f32) -> f32 {

@@ -18,6 +18,11 @@ impl ViewState {
 
     /// Applies `command`; false when it is none of the view's (opening files, dialogs, quitting).
     pub fn apply(&mut self, command: &Command, workspace: &Workspace) -> bool {
+        match command {
+            Command::Reveal(item) => self.bring_in(*item, workspace),
+            Command::ShowStep(rank, step) => self.bring_in(Item::Step(*rank, *step), workspace),
+            _ => {}
+        }
         match self.pane_for(command) {
             Some(pane) => self.change_pane(pane, command, workspace),
             None => self.change(command, workspace),

@@ -130,11 +130,7 @@ impl Compare {
 
     /// The pane that shows `item`, when only one does; `None` when both or neither do.
     fn pane_of(&self, item: Item) -> Option<usize> {
-        let exact = match item {
-            Item::Op(rank, _) | Item::Idle(rank, _) | Item::Step(rank, _) | Item::Projected(rank, ..) => Some(rank),
-            Item::Call(..) | Item::Nvtx(..) | Item::Mark(..) | Item::Os(..) => None,
-        };
-        let shows = |of: &RankId| exact.map_or(of.doc == item.doc(), |rank| rank == *of);
+        let shows = |of: &RankId| item.rank().map_or(of.doc == item.doc(), |rank| rank == *of);
         match self.ranks.each_ref().map(shows) {
             [true, false] => Some(0),
             [false, true] => Some(1),
@@ -222,6 +218,38 @@ impl ViewState {
             | Command::NextStep
             | Command::SelectNeighbour(..) => Some(compare.active),
             _ => None,
+        }
+    }
+
+    /// Changes the view of the pane that shows `item`, or the only one; a rank in neither pane takes the place of the one
+    /// that keys move. A linked pane follows.
+    pub(super) fn go_to_item(&mut self, item: Item, workspace: &Workspace, change: impl FnOnce(&mut Self)) {
+        self.bring_in(item, workspace);
+        let Some(pane) = self.panes().map(|compare| compare.pane_of(item).unwrap_or(compare.active)) else {
+            change(self);
+            return;
+        };
+        if pane == 1 {
+            self.swap_panes();
+        }
+        let before = self.viewport;
+        change(self);
+        if self.viewport != before {
+            self.follow(pane, &Command::Reveal(item));
+        }
+        if pane == 1 {
+            self.swap_panes();
+        }
+    }
+
+    /// Shows the rank of `item` when two others are compared: in place of the one that keys move.
+    pub(super) fn bring_in(&mut self, item: Item, workspace: &Workspace) {
+        let shown = |rank: &RankId| item.rank().map_or(rank.doc == item.doc(), |own| own == *rank);
+        let first_of_doc = || workspace.ranks().map(|(id, ..)| id).find(|id| id.doc == item.doc());
+        let Some(compare) = self.compare.as_mut().filter(|compare| !compare.ranks.iter().any(shown)) else { return };
+        let rank = item.rank().or_else(first_of_doc).filter(|rank| workspace.rank(*rank).is_some());
+        if let (Some(rank), Some(slot)) = (rank, compare.ranks.get_mut(compare.active.min(1))) {
+            *slot = rank;
         }
     }
 

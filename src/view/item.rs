@@ -78,6 +78,14 @@ impl Item {
         }
     }
 
+    /// The rank it belongs to; `None` for what belongs to a process or thread.
+    pub const fn rank(self) -> Option<RankId> {
+        match self {
+            Self::Op(rank, _) | Self::Idle(rank, _) | Self::Step(rank, _) | Self::Projected(rank, ..) => Some(rank),
+            Self::Call(..) | Self::Nvtx(..) | Self::Mark(..) | Self::Os(..) => None,
+        }
+    }
+
     /// Index of the document that holds the item.
     pub const fn doc(self) -> usize {
         match self {

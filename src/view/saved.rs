@@ -77,7 +77,9 @@ impl SavedCompare {
         let view = &mut compare.other.viewport;
         view.start_ns = self.second_start_ns;
         view.len_ns = self.second_len_ns.max(Viewport::MIN_LEN_NS);
-        if self.link != PaneLink::Apart {
+        if self.link == PaneLink::Apart {
+            *view = view.clamped(workspace.span().unwrap_or_default());
+        } else {
             view.len_ns = state.viewport.len_ns;
             compare.offset_ns = (view.start_ns - state.viewport.start_ns).round() as i64;
         }

@@ -40,7 +40,7 @@ fn a_key_goes_through_the_forms_and_the_bar_says_which() {
 
 #[test]
 fn the_bar_chooses_form_ranks_and_link() {
-    let mut driven = demo(1280.0, 800.0);
+    let mut driven = demo(1600.0, 900.0);
     driven.send(Command::Compare(CompareCommand::Show(Some(CompareForm::Stacked))));
     driven.click("Left and right");
     assert_eq!(view(&driven).compare.as_ref().unwrap().form, CompareForm::SideBySide);
@@ -84,11 +84,16 @@ fn a_clock_that_is_changed_keeps_what_both_panes_show() {
         [0, 1].map(|pane| state.workspace.docs[pane].own_ns(state.view.of_pane(pane).viewport.middle_ns() as i64))
     };
     let before = shown(&driven);
-    driven.send(Command::ShiftDoc { doc: 1, by_ns: 3_000_000 });
+    driven.send(Command::SetClock(stepscope::job::ClockMode::Wall));
     let after = shown(&driven);
     for (before, after) in before.into_iter().zip(after) {
         assert!((before - after).abs() <= 1, "{before} {after}");
     }
+    // A file that is moved by hand is seen to move in its pane.
+    let at = view(&driven).of_pane(1).viewport;
+    driven.send(Command::ShiftDoc { doc: 1, by_ns: 3_000_000 });
+    assert_eq!(view(&driven).of_pane(1).viewport, at);
+    assert!((after[1] - shown(&driven)[1] - 3_000_000).abs() <= 1);
     // Linked by time, they show one time whatever the clock.
     driven.send(Command::Compare(CompareCommand::Link(PaneLink::Time)));
     driven.send(Command::ShiftDoc { doc: 1, by_ns: -1_000_000 });
@@ -170,4 +175,21 @@ fn the_bar_takes_two_rows_at_most_in_a_small_window() {
     driven.click("How the two ranks stand");
     driven.click("Overlaid");
     assert_eq!(view(&driven).compare.as_ref().unwrap().form, CompareForm::Overlay);
+}
+
+#[test]
+fn another_file_beside_them_leaves_the_two_ranks_beside_each_other() {
+    let mut driven = Driven::empty(1280.0, 800.0);
+    driven.send(Command::Open(vec!["/x/rank0.sqlite".into(), "/x/rank1.sqlite".into()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    driven.send(Command::Compare(CompareCommand::Show(Some(CompareForm::SideBySide))));
+    driven.send(Command::Open(vec!["/x/rank2.sqlite".into()]));
+    driven.wait(|window| window.state().workspace.docs.len() == 3);
+    let compare = view(&driven).compare.as_ref().map(|compare| (compare.ranks, compare.form));
+    assert_eq!(compare, Some((RANKS, CompareForm::SideBySide)));
+    driven.send(Command::StartAnew);
+    assert!(view(&driven).compare.is_none());
+    driven.press(Key::B);
+    driven.send(Command::CloseAll);
+    assert!(view(&driven).compare.is_none(), "ranks that are gone are not compared");
 }

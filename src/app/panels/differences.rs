@@ -126,7 +126,7 @@ fn follow_timeline(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: 
         (cache.compared, cache.chosen) = (compared, compared.unwrap_or(cache.chosen));
     }
     let before = cache.chosen;
-    let asked = choose(ui, &cx.workspace.job, &mut cache.chosen, compared.is_none());
+    let asked = choose(ui, (&cx.workspace.job, cx.workspace.docs.len()), &mut cache.chosen, compared.is_none());
     if asked || compared.is_some() && cache.chosen != before {
         let [a, b] = cache.chosen.map(|rank| cx.workspace.open_rank(rank));
         out.extend(a.zip(b).map(|(a, b)| Command::Compare(CompareCommand::Ranks([a, b]))));
@@ -134,7 +134,7 @@ fn follow_timeline(ui: &mut Ui, cx: &Cx<'_>, cache: &mut DifferencesCache, out: 
 }
 
 /// Which two ranks; true when they are to stand beside each other on the timeline, which `offered` offers.
-fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2], offered: bool) -> bool {
+fn choose(ui: &mut Ui, (job, docs): (&Job, usize), chosen: &mut [usize; 2], offered: bool) -> bool {
     let mut asked = false;
     let label = |rank: usize| job.ranks.get(rank).map_or("?", |rank| rank.label.as_str());
     ui.horizontal_wrapped(|ui| {
@@ -152,8 +152,10 @@ fn choose(ui: &mut Ui, job: &Job, chosen: &mut [usize; 2], offered: bool) -> boo
             chosen.swap(0, 1);
         }
         if offered && chosen[0] != chosen[1] {
+            let is_open = chosen.iter().all(|rank| job.ranks.get(*rank).is_some_and(|rank| rank.at.export < docs));
             let tip = "Show these two beside each other on the timeline";
-            asked = ui.button("Compare on timeline").on_hover_text(tip).clicked();
+            let button = ui.add_enabled(is_open, egui::Button::new("Compare on timeline")).on_hover_text(tip);
+            asked = button.on_disabled_hover_text("Of one only a summary is open: open its export").clicked();
         }
     });
     ui.add_space(4.0);

@@ -22,7 +22,11 @@ impl AppState {
         options.shift_ns.resize(self.workspace.docs.len().max(options.shift_ns.len()), 0);
         if let Some(ns) = options.shift_ns.get_mut(doc).filter(|_| doc < self.workspace.docs.len()) {
             *ns = ns.saturating_add(by_ns);
-            let kept = self.middle_of(usize::from(doc == 0));
+            // What stays is the time of another file: a pane that followed the one it shows would not show that it moves.
+            let mut kept = self.middle_of(usize::from(doc == 0));
+            if let Some(kept) = &mut kept {
+                kept.second = self.second_middle_of(kept.doc);
+            }
             self.workspace.shift(options);
             self.joining.outdate();
             self.rest.moved();
@@ -81,11 +85,14 @@ impl AppState {
     fn middle_of(&self, doc: usize) -> Option<Kept> {
         let middle_ns = self.view.viewport.middle_ns() as i64;
         let own_ns = self.workspace.docs.get(doc)?.own_ns(middle_ns);
-        let second = self.view.compare.as_ref().and_then(|compare| {
-            let (doc, middle_ns) = (compare.ranks[1].doc, compare.other.viewport.middle_ns() as i64);
-            Some((doc, self.workspace.docs.get(doc)?.own_ns(middle_ns)))
-        });
-        Some(Kept { doc, own_ns, middle_ns, second })
+        let shown = self.view.compare.as_ref().map(|compare| compare.ranks[1].doc);
+        Some(Kept { doc, own_ns, middle_ns, second: shown.and_then(|doc| self.second_middle_of(doc)) })
+    }
+
+    /// What document `doc` does in the middle of the second of two panes.
+    fn second_middle_of(&self, doc: usize) -> Option<(usize, i64)> {
+        let middle_ns = self.view.compare.as_ref()?.other.viewport.middle_ns() as i64;
+        Some((doc, self.workspace.docs.get(doc)?.own_ns(middle_ns)))
     }
 
     /// Moves the view so that what is kept is where it was.

@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub own_ns: i64,
     /// Where that is on the axis.
     pub middle_ns: i64,
-    /// The document in the second of two panes, and what it does in the middle of that, on its clock.
+    /// A document and what it does in the middle of the second of two panes, on its clock.
     pub second: Option<(usize, i64)>,
 }
 

@@ -32,7 +32,7 @@ use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
-use crate::view::{Command, Doc, Panel, ViewState, Workspace};
+use crate::view::{Command, Compare, Doc, Panel, ViewState, Workspace};
 use labels::Labels;
 use opening::{Failure, failed};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -262,7 +262,7 @@ impl AppState {
     /// All of what is open, with the switches as they were left.
     fn first_view(&self) -> ViewState {
         let listed = self.view.panel == Panel::Search;
-        ViewState {
+        let state = ViewState {
             theme: self.settings.theme,
             panel: if listed { Panel::Search } else { self.settings.panel },
             marks: self.settings.marks,
@@ -272,7 +272,12 @@ impl AppState {
             // Another file beside the others is searched too.
             search: self.view.search.without_answer(),
             ..ViewState::open(&self.workspace)
-        }
+        };
+        // Another file beside them leaves two ranks beside each other.
+        let compared = self.view.compare.as_ref();
+        let compared = compared.filter(|of| of.ranks.iter().all(|rank| self.workspace.rank(*rank).is_some()));
+        let compare = compared.map(|of| Compare::new(of.ranks, of.form, &state));
+        ViewState { compare, ..state }
     }
 
     /// Has the numbers of captures computed anew that would come out otherwise with what the user now says.
@@ -305,6 +310,7 @@ impl AppState {
 
     fn start_anew(&mut self) {
         self.last_views.forget(&self.workspace);
+        self.view.compare = None;
         self.view = self.first_view();
     }
 

@@ -108,7 +108,7 @@ pub fn verdict_change_text(job: &Job, a: usize, b: usize) -> String {
 
 fn bound_change(before: &str, after: &str) -> String {
     if before == after {
-        format!("Bound by: {before}, both.")
+        format!("Both are bound by {before}.")
     } else {
         format!("Bound by: {before} before, {after} after.")
     }
@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn two_verdicts_are_told_as_before_and_after() {
         assert_eq!(bound_change("compute", "copies"), "Bound by: compute before, copies after.");
-        assert_eq!(bound_change("compute", "compute"), "Bound by: compute, both.");
+        assert_eq!(bound_change("compute", "compute"), "Both are bound by compute.");
     }
 }

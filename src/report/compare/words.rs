@@ -2,7 +2,7 @@
 
 use crate::analysis::Collective;
 use crate::format;
-use crate::job::{Extra, ExtraKind, GroupKey, Job, Notice, Refusal, RefusalReason, Straggler};
+use crate::job::{Extra, ExtraKind, GroupKey, Job, Refusal, RefusalReason, Straggler};
 use std::collections::BTreeMap;
 
 /// Files and ranks of a sentence that are named one by one.
@@ -243,17 +243,22 @@ pub fn straggler_text(job: &Job) -> String {
         return "No collective could be matched between the ranks, so who waits for whom is not known.".to_owned();
     }
     let found = match &job.stragglers.straggler {
+        None if !job.clock.tells_who_was_last() => unknown_text(job),
         None => "No straggler: no rank starts last in over 60 % of the matched collectives and costs the others over \
                  2 % of a step."
             .to_owned(),
         Some(found) => late_text(job, found),
     };
-    let is_wrong = |notice: &Notice| matches!(notice, Notice::WallInForce { .. });
-    let wrong = job.clock.notices.iter().any(is_wrong).then(|| {
-        "But the clock in force contradicts the matched collectives, so who started last is not known.".to_owned()
-    });
     let missing = most_missing(job).and_then(|group| missing_text(job, group));
-    [Some(found), wrong, missing].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    [Some(found), missing].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Why the clock in force does not tell who was last.
+fn unknown_text(job: &Job) -> String {
+    let by_hand = job.clock.sources.iter().any(|source| source.shift_ns != 0);
+    let why =
+        if by_hand { "files were shifted by hand" } else { "the clock in force contradicts the matched collectives" };
+    format!("Who started last, and who waits for whom, is not known: {why}.")
 }
 
 fn late_text(job: &Job, found: &Straggler) -> String {

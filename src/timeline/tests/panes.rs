@@ -153,3 +153,24 @@ fn the_line_between_the_panes_can_be_dragged_and_is_put_back_by_two_clicks() {
     window.wheel(pos2(800.0, 380.0), vec2(0.0, 120.0), Modifiers::NONE);
     assert!(views(&window.state)[0].len_ns < before[0].len_ns);
 }
+
+#[test]
+fn what_is_where_in_a_pane_does_not_depend_on_what_was_shown_before() {
+    // Before there were panes, lanes filled the whole window.
+    let mut after = in_form(CompareForm::Stacked, PaneLink::Time);
+    let mut fresh = two();
+    fresh.cache = crate::timeline::Cache::default();
+    fresh.state.apply(&Command::Compare(CompareCommand::Show(Some(CompareForm::Stacked))), &fresh.workspace);
+    let found = |window: &mut Window| -> Vec<Option<Item>> {
+        (30..440)
+            .step_by(4)
+            .map(|y| {
+                window.act(vec![egui::Event::PointerMoved(pos2(640.0, y as f32))]);
+                window.cache.pointed
+            })
+            .collect()
+    };
+    let seen = found(&mut fresh);
+    assert!(seen.iter().any(Option::is_some));
+    assert_eq!(found(&mut after), seen);
+}

@@ -196,3 +196,48 @@ fn a_kept_view_has_its_panes_again() {
     SavedView::of(&state).restore(&mut again, &other);
     assert!(again.compare.is_none());
 }
+
+#[test]
+fn a_rank_in_neither_pane_takes_the_place_of_the_active_one() {
+    let workspace = Workspace::new([capture(0, 100_000), capture(7_000, 110_000), capture(0, 90_000)]);
+    let mut state = ViewState::open(&workspace);
+    let c = RankId { doc: 2, rank: 0 };
+    state.apply(&Command::Compare(CompareCommand::Show(Some(CompareForm::SideBySide))), &workspace);
+    state.apply(&Command::Compare(CompareCommand::Activate(1)), &workspace);
+    state.apply(&Command::Reveal(Item::Op(c, 3)), &workspace);
+    assert_eq!(state.compare.as_ref().unwrap().ranks, [A, c]);
+    state.apply(&Command::Compare(CompareCommand::Activate(0)), &workspace);
+    state.apply(&Command::ShowStep(B, 2), &workspace);
+    assert_eq!(state.compare.as_ref().unwrap().ranks, [B, c]);
+    assert_eq!(views(&state)[0], Viewport::of(Item::Step(B, 2).span(&workspace).unwrap()));
+    // A rank that is not there brings nothing in.
+    state.apply(&Command::ShowStep(RankId { doc: 9, rank: 0 }, 0), &workspace);
+    assert_eq!(state.compare.as_ref().unwrap().ranks, [B, c]);
+}
+
+#[test]
+fn hits_of_a_search_are_gone_to_in_the_pane_of_their_rank() {
+    use crate::view::search::{Hits, Query};
+    for link in [PaneLink::Time, PaneLink::Apart] {
+        let (mut state, workspace) = two();
+        state.apply(&Command::Compare(CompareCommand::Link(link)), &workspace);
+        for pane in 0..2 {
+            send(&mut state, &workspace, pane, Command::Show(Span::new(0, 1_000)));
+        }
+        let query = Query { text: "gemm".to_owned(), ..Query::default() };
+        let hits = Hits::find(&query, workspace.docs.clone(), &|| false).unwrap().unwrap();
+        let of_b = |number: &usize| hits.hit(*number).and_then(|hit| hits.item(&hit)) == Some(Item::Op(B, 5));
+        let number = (0..hits.len()).find(of_b).unwrap();
+        for command in [Command::OpenSearch, Command::SetQuery(query)] {
+            state.apply(&command, &workspace);
+        }
+        state.take_hits(Arc::new(hits), &workspace);
+        state.apply(&Command::ShowHit(number), &workspace);
+        let span = Item::Op(B, 5).span(&workspace).unwrap();
+        let [first, second] = views(&state);
+        assert_eq!(state.selected, Some(Item::Op(B, 5)));
+        assert_eq!(second.span().intersect(span), Some(span), "{link:?}");
+        assert_eq!(first == second, link == PaneLink::Time);
+        assert_eq!(first == Viewport::of(Span::new(0, 1_000)), link == PaneLink::Apart);
+    }
+}

@@ -136,7 +136,7 @@ impl ViewState {
             self.nvtx = true;
         }
         if self.search.scope != Scope::Visible {
-            self.go(self.viewport.towards(span), Move::Hit, workspace);
+            self.go_to_item(item, workspace, |state| state.go(state.viewport.towards(span), Move::Hit, workspace));
         }
     }
 

@@ -18,8 +18,8 @@ const LARGE: usize = 50_000;
 
 const COLUMNS: [Column; 5] = [
     column("Difference", 70.0, "How much longer the operation of the second rank took."),
+    TIME[2],
     TIME[3],
-    TIME[4],
     column("Later", 70.0, "How much later it began on the second rank, by the clock in force; of matched collectives."),
     at("Step", 48.0, "Number of the step on the first rank."),
 ];
