@@ -465,3 +465,13 @@ fn a_file_of_another_job_has_no_share_in_what_a_straggler_costs() {
     assert!(told(&alone).is_some());
     assert_eq!(told(&beside), told(&alone));
 }
+
+#[test]
+fn a_rank_with_more_to_compute_is_no_different_program() {
+    let (exports, _) = simulated(&named("straggler-compute"));
+    let text = |a: usize, b: usize| {
+        words::comparable_text(&stepscope::job::Diff::of(&exports[a].ranks[0], &exports[b].ranks[0]))
+    };
+    assert!(text(0, 2).contains("the same kernels in other launch shapes"), "{}", text(0, 2));
+    assert!(!text(0, 1).contains("cannot be compared"), "{}", text(0, 1));
+}

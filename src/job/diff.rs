@@ -97,6 +97,8 @@ pub struct Comparable {
     pub steps: [u64; 2],
     /// Share of the kernel time whose kernels (by name and shape) both runs have: the smaller of the two.
     pub kernels_in_common: f64,
+    /// The same for kernels told apart by name alone.
+    pub names_in_common: f64,
 }
 
 impl Comparable {
@@ -173,7 +175,8 @@ impl Diff {
             comparable: Comparable {
                 gpus: [a.gpu.clone(), b.gpu.clone()],
                 steps: both.each_ref().map(|run| run.steps.len() as u64),
-                kernels_in_common: in_common(&a.kernels, &b.kernels).min(in_common(&b.kernels, &a.kernels)),
+                kernels_in_common: in_common(a, b, |kernel| (kernel.name.as_str(), kernel.blocks)),
+                names_in_common: in_common(a, b, |kernel| kernel.name.as_str()),
             },
         }
     }
@@ -324,12 +327,17 @@ fn collectives(runs: &[Run<'_>; 2]) -> Vec<CollectiveDelta> {
     kinds.into_iter().map(of).collect()
 }
 
-/// Share of the kernel time of `a` whose kernels `b` has, too; 0 without any.
-fn in_common(a: &[KernelShape], b: &[KernelShape]) -> f64 {
-    let there: BTreeSet<(&str, Option<u16>)> = b.iter().map(|kernel| (kernel.name.as_str(), kernel.blocks)).collect();
-    let sum = |of: &mut dyn Iterator<Item = &KernelShape>| of.fold(0_i64, |sum, k| sum.saturating_add(k.total_ns));
-    let both = sum(&mut a.iter().filter(|kernel| there.contains(&(kernel.name.as_str(), kernel.blocks))));
-    share(both, sum(&mut a.iter())).unwrap_or(0.0)
+/// Share of the kernel time whose kernels, told apart by `key`, the other run has, too: the smaller of both runs'; 0
+/// without any.
+fn in_common<'a, K: Ord>(a: &'a RankSummary, b: &'a RankSummary, key: impl Fn(&'a KernelShape) -> K) -> f64 {
+    let of = |own: &'a [KernelShape], other: &'a [KernelShape]| {
+        let there: BTreeSet<K> = other.iter().map(&key).collect();
+        let sum =
+            |of: &mut dyn Iterator<Item = &'a KernelShape>| of.fold(0_i64, |sum, k| sum.saturating_add(k.total_ns));
+        let both = sum(&mut own.iter().filter(|kernel| there.contains(&key(kernel))));
+        share(both, sum(&mut own.iter())).unwrap_or(0.0)
+    };
+    of(&a.kernels, &b.kernels).min(of(&b.kernels, &a.kernels))
 }
 
 #[cfg(test)]

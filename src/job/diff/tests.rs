@@ -87,7 +87,7 @@ fn kernels_are_joined_by_full_name_and_shape() {
     let diff = Diff::of(&a, &b);
     let rows: Vec<_> = diff.kernels.iter().map(|k| (k.name.as_str(), k.blocks, k.totals_ns)).collect();
     assert_eq!(rows, [("f<2>", Some(4), [40, 0]), ("f<1>", Some(4), [60, 90]), ("f<2>", Some(8), [0, 10])]);
-    assert_eq!(diff.comparable.kernels_in_common, 0.6);
+    assert_eq!((diff.comparable.kernels_in_common, diff.comparable.names_in_common), (0.6, 1.0));
 }
 
 #[test]

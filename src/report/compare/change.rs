@@ -87,7 +87,12 @@ pub fn comparable_text(diff: &Diff) -> String {
             " These times say nothing about each other: mark the steps of both, or name them by --step-regex.",
         );
     }
-    if of.kernels_in_common < COMPARABLE {
+    if of.kernels_in_common < COMPARABLE && of.names_in_common >= COMPARABLE {
+        text.push_str(
+            " They ran the same kernels in other launch shapes: the work is of another size, so single kernels cannot be \
+             compared, steps only if they do the same work.",
+        );
+    } else if of.kernels_in_common < COMPARABLE {
         text.push_str(
             " These are different programs: single kernels cannot be compared, steps only if they do the same work.",
         );
