@@ -14,6 +14,12 @@ const HINT: &str =
     "Wheel zooms at the pointer, drag moves, Shift+drag measures a span, right-drag zooms into it, ? lists all keys";
 const RENEWING: &str = "Computing anew; until then the numbers are those of before";
 
+/// Narrower windows, in points, have room for the beginning of what there is to say of the clock.
+const NARROW_PT: f32 = 900.0;
+/// Characters of it there, and elsewhere.
+const SHORT_CHARS: usize = 24;
+const LONG_CHARS: usize = 90;
+
 /// Draws the bar. `renewing` while the numbers are those from before the settings, files or clock in force.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, renewing: bool, out: &mut Vec<Command>) {
     ui.horizontal(|ui| {
@@ -77,10 +83,12 @@ fn clock(ui: &mut Ui, cx: &Cx<'_>, out: &mut Vec<Command>) {
     let job = &cx.workspace.job;
     let notices = compare::notices(job);
     let shift = compare::shift_text(job).map_or_else(String::new, |shift| format!("; {shift}"));
-    let text = RichText::new(format!("Clock: {}{shift}", compare::clock_text(job))).small();
+    let full = format!("Clock: {}{shift}", compare::clock_text(job));
+    let is_narrow = ui.ctx().content_rect().width() < NARROW_PT;
+    let text = RichText::new(format::one_line(&full, if is_narrow { SHORT_CHARS } else { LONG_CHARS })).small();
     let text = if notices.is_empty() { text.weak() } else { text.color(cx.palette.warning) };
     let response = ui.menu_button(text, |ui| clock_menu(ui, cx, out)).response;
-    let mut tip = "What puts the files on one axis, and how far off that may be.".to_owned();
+    let mut tip = format!("What puts the files on one axis, and how far off that may be.\n{full}");
     notices.iter().for_each(|notice| tip.push_str(&format!("\n{notice}")));
     response.on_hover_text(tip);
 }

@@ -193,3 +193,14 @@ fn another_file_beside_them_leaves_the_two_ranks_beside_each_other() {
     driven.send(Command::CloseAll);
     assert!(view(&driven).compare.is_none(), "ranks that are gone are not compared");
 }
+
+#[test]
+fn a_long_text_of_the_clock_leaves_the_status_bar_its_room() {
+    let mut driven = demo(640.0, 360.0);
+    driven.send(Command::ShiftDoc { doc: 1, by_ns: -1_535_000 });
+    driven.wait(|window| !window.state().workspace.job.moving);
+    let bar = driven.harness.get_by_label_contains("Clock: ").rect();
+    assert!(bar.width() < 200.0, "{bar}");
+    let warnings = driven.harness.query_all_by_label_contains("warning").map(|node| node.rect().left());
+    assert!(warnings.into_iter().all(|left| left >= 0.0));
+}
