@@ -232,6 +232,9 @@ fn hits_of_a_search_are_gone_to_in_the_pane_of_their_rank() {
             state.apply(&command, &workspace);
         }
         state.take_hits(Arc::new(hits), &workspace);
+        state.apply(&Command::Compare(CompareCommand::Activate(1)), &workspace);
+        state.apply(&Command::NextHit, &workspace);
+        assert_eq!(state.selected.and_then(Item::rank), Some(B), "the first is one of the pane that keys move");
         state.apply(&Command::ShowHit(number), &workspace);
         let span = Item::Op(B, 5).span(&workspace).unwrap();
         let [first, second] = views(&state);

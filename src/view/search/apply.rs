@@ -95,15 +95,19 @@ impl ViewState {
             self.search.wanted = self.search_request().map(|_| forward);
             return;
         };
+        // In panes it goes on from the one that keys move.
+        let active = self.panes().map(|compare| compare.active.min(1));
+        let rank = self.panes().and_then(|compare| compare.ranks.get(active?).copied()).or(self.rank);
         let number = match (self.current_hit(&hits), self.selected) {
             (Some(number), _) => hits.beside(number, forward),
             (None, Some(item)) => {
                 let start_ns = item.span(workspace).map_or(i64::MIN, |span| span.start_ns);
-                hits.from((Some(item), self.rank), start_ns, forward)
+                hits.from((Some(item), rank), start_ns, forward)
             }
             (None, None) => {
-                let seen = self.viewport.span();
-                hits.from((None, self.rank), if forward { seen.start_ns } else { seen.end_ns }, forward)
+                let other = self.panes().map(|compare| compare.other.viewport).filter(|_| active == Some(1));
+                let seen = other.unwrap_or(self.viewport).span();
+                hits.from((None, rank), if forward { seen.start_ns } else { seen.end_ns }, forward)
             }
         };
         if let Some(number) = number {
