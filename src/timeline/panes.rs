@@ -58,7 +58,10 @@ pub(super) fn show(
         if over.is_some_and(|at| own_rect.contains(at)) && pane != compare.active && !Popup::is_any_open(ui.ctx()) {
             out.push(Command::Compare(CompareCommand::Activate(pane)));
         }
-        out.extend(asked.into_iter().map(|command| of_pane(pane, command)));
+        out.extend(asked.into_iter().map(|command| match command.is_of_pane() {
+            true => Command::InPane(pane, Box::new(command)),
+            false => command,
+        }));
     }
     if pointed != [cache.pointed, second.cache.pointed] {
         ui.ctx().request_repaint();
@@ -67,23 +70,6 @@ pub(super) fn show(
     let accent = Stroke::new(2.0, Palette::of(state.theme).accent);
     ui.painter().hline(active.x_range(), active.top() + 1.0, accent);
     cache.second = Some(second);
-}
-
-/// A command of a pane: those about time and scrolling are its own.
-fn of_pane(pane: usize, command: Command) -> Command {
-    match command {
-        Command::PanBy(_)
-        | Command::ZoomAt { .. }
-        | Command::Show(_)
-        | Command::ZoomTo(_)
-        | Command::ShowAll
-        | Command::ShowSelection
-        | Command::ShowStep(..)
-        | Command::Back
-        | Command::Forward
-        | Command::ScrollBy(_) => Command::InPane(pane, Box::new(command)),
-        other => other,
-    }
 }
 
 /// The first pane, the line between them, and the second.

@@ -139,6 +139,28 @@ impl Compare {
     }
 }
 
+impl Command {
+    /// True for commands about what part of time and which lanes a pane shows; the others are about all there is.
+    pub const fn is_of_pane(&self) -> bool {
+        matches!(
+            self,
+            Self::PanBy(_)
+                | Self::ZoomAt { .. }
+                | Self::Show(_)
+                | Self::ZoomTo(_)
+                | Self::ShowAll
+                | Self::ShowSelection
+                | Self::ShowStep(..)
+                | Self::PreviousStep
+                | Self::NextStep
+                | Self::Back
+                | Self::Forward
+                | Self::ScrollBy(_)
+                | Self::SelectNeighbour(..)
+        )
+    }
+}
+
 impl ViewState {
     /// The ranks that are shown; `None` for all.
     pub fn shown_ranks(&self) -> Option<&[RankId]> {
@@ -206,18 +228,7 @@ impl ViewState {
             Command::ShowSelection => {
                 Some(self.selected.and_then(|item| compare.pane_of(item)).unwrap_or(compare.active))
             }
-            Command::PanBy(_)
-            | Command::ZoomAt { .. }
-            | Command::Show(_)
-            | Command::ZoomTo(_)
-            | Command::ShowAll
-            | Command::Back
-            | Command::Forward
-            | Command::ScrollBy(_)
-            | Command::PreviousStep
-            | Command::NextStep
-            | Command::SelectNeighbour(..) => Some(compare.active),
-            _ => None,
+            command => command.is_of_pane().then_some(compare.active),
         }
     }
 
@@ -229,17 +240,25 @@ impl ViewState {
             change(self);
             return;
         };
+        self.in_pane(pane, |state| {
+            let before = state.viewport;
+            change(state);
+            if state.viewport != before {
+                state.follow(pane, &Command::Reveal(item));
+            }
+        });
+    }
+
+    /// Changes the state while it holds the view of pane `pane`.
+    fn in_pane<T>(&mut self, pane: usize, change: impl FnOnce(&mut Self) -> T) -> T {
         if pane == 1 {
             self.swap_panes();
         }
-        let before = self.viewport;
-        change(self);
-        if self.viewport != before {
-            self.follow(pane, &Command::Reveal(item));
-        }
+        let done = change(self);
         if pane == 1 {
             self.swap_panes();
         }
+        done
     }
 
     /// Shows the rank of `item` when two others are compared: in place of the one that keys move.
@@ -256,9 +275,11 @@ impl ViewState {
     /// Applies `command` to pane `pane`; a linked pane follows.
     pub(super) fn change_pane(&mut self, pane: usize, command: &Command, workspace: &Workspace) -> bool {
         let command = if let Command::InPane(_, inner) = command { inner } else { command };
-        if pane == 1 {
-            self.swap_panes();
-        }
+        self.in_pane(pane, |state| state.change_held(pane, command, workspace))
+    }
+
+    /// Applies `command` to pane `pane`, whose view the state holds now.
+    fn change_held(&mut self, pane: usize, command: &Command, workspace: &Workspace) -> bool {
         let (before, scroll_pt, chosen) = (self.viewport, self.scroll_y_pt, self.rank);
         let by_step = matches!(command, Command::PreviousStep | Command::NextStep);
         if let Some(compare) = self.compare.as_ref().filter(|_| by_step) {
@@ -279,9 +300,6 @@ impl ViewState {
         {
             // Lanes of one kind stay beside each other.
             compare.other.scroll_y_pt = self.scroll_y_pt;
-        }
-        if pane == 1 {
-            self.swap_panes();
         }
         done
     }
