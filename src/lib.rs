@@ -8,6 +8,7 @@
 //! | module | what it is | may use |
 //! | --- | --- | --- |
 //! | [`units`] | spans of time | nothing |
+//! | [`task`] | work that is done once, beside the frame | nothing |
 //! | [`mod@format`] | the one place that turns numbers into text | `units` |
 //! | [`trace`] | the model: columns, names, ranks; immutable once built | `units` |
 //! | [`nsys`] | the only place that knows SQLite and the names of nsys tables | `trace`, `format` |
@@ -38,6 +39,7 @@ pub mod report;
 pub mod settings;
 pub mod sim;
 pub mod stats;
+pub mod task;
 pub mod trace;
 pub mod units;
 pub mod view;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 /// Modules of this package that each module may name. A module always may name itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
+    ("task", &[]),
     ("format", &["units"]),
     ("trace", &["units"]),
     ("nsys", &["format", "trace", "units"]),
@@ -26,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stats", &["analysis", "trace", "units"]),
     ("report", &["analysis", "experiment", "format", "job", "stats", "trace", "units"]),
     ("view", &["analysis", "experiment", "job", "trace", "units"]),
-    ("timeline", &["view", "analysis", "format", "job", "report", "trace", "units"]),
+    ("timeline", &["view", "analysis", "format", "job", "report", "task", "trace", "units"]),
     ("raster", &[]),
     (
         "app",
@@ -41,6 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "report",
             "settings",
             "sim",
+            "task",
             "timeline",
             "trace",
             "units",

@@ -7,10 +7,10 @@
 use crate::analysis::{Analysis, Params, Rules, Thresholds, analyze};
 use crate::experiment::{Experiment, Parallel};
 use crate::settings::RunSettings;
+use crate::task::{Task, Wake};
 use crate::trace::Trace;
 use crate::view::Doc;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What the user said in this window, in place of what came with the files.
 #[derive(Debug, Clone)]
@@ -64,29 +64,21 @@ fn is_stale(analysis: &Analysis, params: &Params) -> bool {
 }
 
 /// Computes numbers anew, one request at a time.
+#[derive(Debug)]
 pub struct Again {
-    wake: Arc<dyn Fn() + Send + Sync>,
-    sender: SyncSender<Vec<Doc>>,
-    receiver: Receiver<Vec<Doc>>,
-    busy: bool,
-}
-
-impl std::fmt::Debug for Again {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Again").field("busy", &self.busy).finish_non_exhaustive()
-    }
+    wake: Wake,
+    task: Option<Task<Vec<Doc>>>,
 }
 
 impl Again {
     /// Nothing to do yet. `wake` is called when numbers are ready.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = sync_channel(1);
-        Self { wake, sender, receiver, busy: false }
+    pub fn new(wake: Wake) -> Self {
+        Self { wake, task: None }
     }
 
     /// True while numbers are computed.
     pub const fn is_busy(&self) -> bool {
-        self.busy
+        self.task.is_some()
     }
 
     /// Starts computing those of `all` anew that would come out otherwise with what is `said`, unless it is at it
@@ -95,26 +87,27 @@ impl Again {
         let stale = all.iter().map(|doc| (doc, said.params(&doc.analysis, base)));
         let stale = stale.filter(|(doc, params)| is_stale(&doc.analysis, params));
         let stale: Vec<(Arc<Trace>, Params)> = stale.map(|(doc, params)| (Arc::clone(&doc.trace), params)).collect();
-        if self.busy || stale.is_empty() {
+        if self.is_busy() || stale.is_empty() {
             return;
         }
-        let (wake, sender) = (Arc::clone(&self.wake), self.sender.clone());
-        let work = move || {
-            let anew = stale.into_iter().map(|(trace, params)| {
-                let analysis = analyze(&trace, &params);
-                Doc::new(trace, Arc::new(analysis))
+        let work = move |_: &dyn Fn() -> bool| {
+            let anew = stale.iter().map(|(trace, params)| {
+                let analysis = analyze(trace, params);
+                Doc::new(Arc::clone(trace), Arc::new(analysis))
             });
-            // The receiver is gone when the window closed meanwhile.
-            let _ = sender.send(anew.collect());
-            wake();
+            Some(anew.collect())
         };
-        self.busy = std::thread::Builder::new().name("numbers anew".to_owned()).spawn(work).is_ok();
+        self.task = Some(Task::start("numbers anew", Some(self.wake.clone()), work));
     }
 
     /// The numbers, once they are ready. Never blocks.
     pub fn poll(&mut self) -> Option<Vec<Doc>> {
-        let anew = self.receiver.try_recv().ok()?;
-        self.busy = false;
-        Some(anew)
+        match self.task.take()?.take() {
+            Ok(anew) => anew,
+            Err(task) => {
+                self.task = Some(task);
+                None
+            }
+        }
     }
 }

@@ -5,9 +5,9 @@
 
 use super::state::PathQuestion;
 use crate::report::Form;
+use crate::task::Wake;
 use crate::view::Command;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub struct Dialogs {
     sender: SyncSender<Answer>,
     receiver: Receiver<Answer>,
     open: bool,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
 }
 
 impl std::fmt::Debug for Dialogs {
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Dialogs {
 
 impl Dialogs {
     /// No dialog yet. `wake` is called when an answer has come.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Wake) -> Self {
         let (sender, receiver) = sync_channel(1);
         Self { sender, receiver, open: false, wake }
     }
@@ -52,7 +52,7 @@ impl Dialogs {
             return;
         }
         self.open = true;
-        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let (sender, wake) = (self.sender.clone(), self.wake.clone());
         let work = move || {
             let asked = Instant::now();
             let answer = match choose(&question, beside) {
@@ -62,7 +62,7 @@ impl Dialogs {
             };
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(answer);
-            wake();
+            wake.call();
         };
         if cfg!(target_os = "macos") {
             // Its dialogs belong to the main thread and keep the window alive by themselves.

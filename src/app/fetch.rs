@@ -2,6 +2,7 @@
 //!
 //! One thread for the whole window; the last [`KEPT`] rows are remembered. Cost: a query of the file per row looked at.
 
+use crate::task::Wake;
 use crate::trace::{DetailSource, Field, RowRef};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// A fetcher with a thread; `wake` is called when fields have arrived.
-    pub fn threaded(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn threaded(wake: Wake) -> Self {
         let (requests, inbox) = sync_channel::<Request>(ON_THE_WAY);
         let (outbox, answers) = sync_channel(ON_THE_WAY);
         let work = move || {
@@ -49,7 +50,7 @@ impl Fetcher {
                 if outbox.send((key, fetch(source.as_ref(), key.2))).is_err() {
                     return;
                 }
-                wake();
+                wake.call();
             }
         };
         let started = std::thread::Builder::new().name("details".to_owned()).spawn(work);
@@ -127,7 +128,7 @@ mod tests {
         let (sender, woken) = sync_channel(8);
         let sender = std::sync::Mutex::new(sender);
         let wake = move || sender.lock().unwrap().send(()).unwrap();
-        let mut fetcher = Fetcher::threaded(Arc::new(wake));
+        let mut fetcher = Fetcher::threaded(Wake::new(wake));
         let source: Arc<dyn DetailSource> = Arc::new(Echo);
         assert!(fetcher.get(key(7), &source).is_none());
         woken.recv().unwrap();

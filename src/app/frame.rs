@@ -206,7 +206,7 @@ fn document(ui: &mut Ui, (cx, view): (&Cx<'_>, &ViewState), caches: &mut Caches,
         egui::Panel::top("compare").frame(bar).show(ui, |ui| compare_bar::show(ui, cx, compare, out));
     }
     CentralPanel::default().frame(Frame::new().fill(cx.palette.background)).show(ui, |ui| {
-        caches.timeline.color_beside(ui.ctx(), timeline::LARGE);
+        caches.timeline.work_beside(&timeline::wake(ui.ctx()), timeline::LARGE);
         lanes(ui, (cx.workspace, view), &mut caches.timeline, out);
     });
 }

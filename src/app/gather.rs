@@ -6,6 +6,7 @@ use crate::job::ExportSummary;
 use crate::job::file::{self, ReadError};
 use crate::job::folder::{self, Capture};
 use crate::nsys;
+use crate::task::Wake;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ pub enum Told {
 pub struct Gather {
     sender: SyncSender<(u64, Told)>,
     receiver: Receiver<(u64, Told)>,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
     stop: Arc<AtomicBool>,
     /// Requests that have not told what they found; those before `since` are given up.
     waiting: Vec<u64>,
@@ -55,7 +56,7 @@ impl std::fmt::Debug for Gather {
 
 impl Gather {
     /// Nothing asked for yet. `wake` is called when there is something to be polled.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Wake) -> Self {
         let (sender, receiver) = sync_channel(8);
         let stop = Arc::new(AtomicBool::new(false));
         Self { sender, receiver, wake, stop, waiting: Vec::new(), next: 0, since: 0 }
@@ -63,18 +64,18 @@ impl Gather {
 
     /// Starts looking at `paths`.
     pub fn start(&mut self, paths: Vec<PathBuf>) {
-        let (id, sender, wake, stop) = (self.next, self.sender.clone(), Arc::clone(&self.wake), Arc::clone(&self.stop));
+        let (id, sender, wake, stop) = (self.next, self.sender.clone(), self.wake.clone(), Arc::clone(&self.stop));
         self.next += 1;
         let work = move || {
             let found = found(&paths);
             let unknown = unknown_hosts(&found.entries);
             // The receiver is gone when the window closed meanwhile: nothing is left to tell.
             let _ = sender.send((id, Told::Found(found)));
-            wake();
+            wake.call();
             let hosts = hosts(&unknown, &stop);
             if !hosts.is_empty() {
                 let _ = sender.send((id, Told::Hosts(hosts)));
-                wake();
+                wake.call();
             }
         };
         if std::thread::Builder::new().name("folder".to_owned()).spawn(work).is_ok() {

@@ -1,10 +1,9 @@
 //! Putting what is open together as one job: beside the frame where that takes long, one piece of work at a time. The
 //! window shows what it had meanwhile.
 
+use crate::task::{Task, Wake};
 use crate::view::Workspace;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// With more collectives and steps over all ranks than this a frame does not wait: they take some milliseconds.
 pub const LARGE: usize = 20_000;
@@ -22,45 +21,32 @@ pub enum Joined {
 }
 
 /// Does the work.
+#[derive(Debug)]
 pub struct Joining {
-    wake: Arc<dyn Fn() + Send + Sync>,
-    sender: SyncSender<Option<Workspace>>,
-    receiver: Receiver<Option<Workspace>>,
-    running: bool,
+    wake: Wake,
+    task: Option<Task<Workspace>>,
     wanted: bool,
     valid: bool,
 }
 
-impl std::fmt::Debug for Joining {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Joining").field("wanted", &self.wanted).finish_non_exhaustive()
-    }
-}
-
 impl Joining {
     /// Nothing to do yet. `wake` is called when something is ready.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (sender, receiver) = sync_channel(1);
-        Self { wake, sender, receiver, running: false, wanted: false, valid: false }
+    pub fn new(wake: Wake) -> Self {
+        Self { wake, task: None, wanted: false, valid: false }
     }
 
-    /// Has `work` done: at once where it is of no more than `large` collectives and steps and where no thread can be
-    /// had, which gives what it makes; else on a thread. While other work is being done there, what is asked for is
-    /// outdated before it begins: [`Joining::poll`] tells to ask anew.
+    /// Has `work` done: at once where it is of no more than `large` collectives and steps, which gives what it makes;
+    /// else on a thread. While other work is being done there, what is asked for is outdated before it begins:
+    /// [`Joining::poll`] tells to ask anew.
     pub fn start(&mut self, size: usize, large: usize, work: Work) -> Option<Workspace> {
-        (self.wanted, self.valid) = (size > large, !self.running);
-        if self.wanted && !self.running {
-            let (sender, wake, work) = (self.sender.clone(), Arc::clone(&self.wake), Arc::clone(&work));
-            let beside = move || {
-                let made = catch_unwind(AssertUnwindSafe(|| work())).ok();
-                // The receiver is gone when the window closed meanwhile.
-                let _ = sender.send(made);
-                wake();
-            };
-            self.running = std::thread::Builder::new().name("job".to_owned()).spawn(beside).is_ok();
-            self.wanted = self.running;
+        (self.wanted, self.valid) = (size > large, self.task.is_none());
+        if !self.wanted {
+            return Some(work());
         }
-        (!self.wanted).then(|| work())
+        if self.task.is_none() {
+            self.task = Some(Task::start("job", Some(self.wake.clone()), move |_| Some(work())));
+        }
+        None
     }
 
     /// What is being made is of something that has changed.
@@ -75,44 +61,43 @@ impl Joining {
 
     /// What came of the work, when that is over. Never blocks.
     pub fn poll(&mut self) -> Option<Joined> {
-        let made = self.receiver.try_recv().ok()?;
-        self.running = false;
-        if !self.wanted {
-            return None;
+        match self.task.take()?.take() {
+            Err(task) => {
+                self.task = Some(task);
+                None
+            }
+            Ok(_) if !self.wanted => None,
+            Ok(made) => {
+                self.wanted = false;
+                Some(made.filter(|_| self.valid).map_or(Joined::Outdated, |made| Joined::Ready(Box::new(made))))
+            }
         }
-        self.wanted = false;
-        Some(made.filter(|_| self.valid).map_or(Joined::Outdated, |made| Joined::Ready(Box::new(made))))
     }
 }
 
 /// Whether what is moved by hand rests: it does once no move came between two frames.
+#[derive(Debug)]
 pub struct Rest {
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
     moved: bool,
-}
-
-impl std::fmt::Debug for Rest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rest").field("moved", &self.moved).finish_non_exhaustive()
-    }
 }
 
 impl Rest {
     /// At rest. `wake` asks for another frame.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Wake) -> Self {
         Self { wake, moved: false }
     }
 
     /// Something was moved.
     pub fn moved(&mut self) {
         self.moved = true;
-        (self.wake)();
+        self.wake.call();
     }
 
     /// Asked once a frame: true when nothing was moved since it was asked last.
     pub fn is_at_rest(&mut self) -> bool {
         if std::mem::take(&mut self.moved) {
-            (self.wake)();
+            self.wake.call();
             return false;
         }
         true
@@ -122,13 +107,14 @@ impl Rest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::{Receiver, sync_channel};
 
     fn waiting() -> (Joining, Receiver<()>) {
         let (woken, wakes) = sync_channel(16);
         let wake = move || {
             let _ = woken.send(());
         };
-        (Joining::new(Arc::new(wake)), wakes)
+        (Joining::new(Wake::new(wake)), wakes)
     }
 
     fn made(origin_ns: i64) -> Work {
@@ -166,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_moved_rests_once_a_frame_passes_without_a_move() {
-        let mut rest = Rest::new(Arc::new(|| {}));
+        let mut rest = Rest::new(Wake::new(|| {}));
         assert!(rest.is_at_rest());
         rest.moved();
         assert!(!rest.is_at_rest() && rest.is_at_rest());

@@ -6,6 +6,7 @@
 
 use crate::analysis::{Analysis, Params};
 use crate::nsys::Progress;
+use crate::task::Wake;
 use crate::trace::Trace;
 use crate::view::Doc;
 use std::collections::VecDeque;
@@ -165,7 +166,7 @@ const WAITING: usize = 16;
 /// All files being opened.
 pub struct Jobs {
     opener: Arc<dyn Opener>,
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
     batches: VecDeque<Vec<Job>>,
     sender: SyncSender<Finished>,
     receiver: Receiver<Finished>,
@@ -180,7 +181,7 @@ impl std::fmt::Debug for Jobs {
 
 impl Jobs {
     /// No jobs yet. `wake` is called from the loading threads when something is ready to be polled.
-    pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(opener: Arc<dyn Opener>, wake: Wake) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
         Self { opener, wake, batches: VecDeque::new(), sender, receiver, next_id: 0 }
     }
@@ -212,7 +213,7 @@ impl Jobs {
         let (opener, sender, wake) = (&self.opener, &self.sender, &self.wake);
         for job in self.batches.iter_mut().flatten().filter(|job| !job.started).take(free) {
             job.started = true;
-            job.outcome = Self::spawn(job, Arc::clone(opener), sender.clone(), Arc::clone(wake)).err();
+            job.outcome = Self::spawn(job, Arc::clone(opener), sender.clone(), wake.clone()).err();
         }
     }
 
@@ -220,7 +221,7 @@ impl Jobs {
         job: &Job,
         opener: Arc<dyn Opener>,
         sender: SyncSender<Finished>,
-        wake: Arc<dyn Fn() + Send + Sync>,
+        wake: Wake,
     ) -> Result<(), Result<Vec<Doc>, OpenError>> {
         let (id, what, watch) = (job.id, job.what.clone(), Arc::clone(&job.watch));
         let work = move || {
@@ -231,7 +232,7 @@ impl Jobs {
             }));
             // The receiver is gone when the window closed meanwhile: nothing is left to tell.
             let _ = sender.send((id, opened.unwrap_or_else(|_| Err(stopped_unexpectedly()))));
-            wake();
+            wake.call();
         };
         let started = std::thread::Builder::new().name(format!("open {}", job.what.label())).spawn(work);
         started.map(|_| ()).map_err(|error| {

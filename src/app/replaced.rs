@@ -5,11 +5,11 @@ use super::cx::Cx;
 use super::file_name;
 use super::icons::{self, Icon};
 use crate::format;
+use crate::task::Wake;
 use crate::view::Command;
 use egui::Ui;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -42,21 +42,21 @@ pub struct Lookout {
 
 impl Lookout {
     /// Looks at `files` when it is time for it, or `now`. Never waits: a disk may be slow.
-    pub fn look(&mut self, files: &HashMap<PathBuf, Stamp>, now: bool, wake: &Arc<dyn Fn() + Send + Sync>) {
+    pub fn look(&mut self, files: &HashMap<PathBuf, Stamp>, now: bool, wake: &Wake) {
         let due = now || self.last.is_none_or(|last| last.elapsed() >= EVERY);
         if !due || self.asked.is_some() || files.is_empty() {
             return;
         }
         self.last = Some(Instant::now());
         let (sender, receiver) = sync_channel(1);
-        let (files, wake) = (files.clone(), Arc::clone(wake));
+        let (files, wake) = (files.clone(), wake.clone());
         let work = move || {
             let replaced = changed(&files);
             let any = !replaced.is_empty();
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(replaced);
             if any {
-                wake();
+                wake.call();
             }
         };
         if std::thread::Builder::new().name("look at files".to_owned()).spawn(work).is_ok() {
@@ -109,7 +109,7 @@ mod tests {
         std::fs::write(&anew, "second, longer").unwrap();
         std::fs::remove_file(&gone).unwrap();
         let (sender, woken) = sync_channel(1);
-        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || sender.send(()).unwrap());
+        let wake = Wake::new(move || sender.send(()).unwrap());
         let mut lookout = Lookout::default();
         lookout.look(&known, true, &wake);
         woken.recv().unwrap();

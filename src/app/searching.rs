@@ -2,6 +2,7 @@
 //!
 //! What was found everywhere is kept, so that another scope costs a pass over the hits alone.
 
+use crate::task::Wake;
 use crate::view::Workspace;
 use crate::view::search::{Hits, Request};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ struct Answer {
 
 /// Runs searches.
 pub struct Searching {
-    wake: Arc<dyn Fn() + Send + Sync>,
+    wake: Wake,
     /// Number of the newest question; a thread that answers an older one stops.
     newest: Arc<AtomicU64>,
     sender: SyncSender<Answer>,
@@ -36,7 +37,7 @@ impl std::fmt::Debug for Searching {
 
 impl Searching {
     /// Nothing asked yet. `wake` is called when there is an answer.
-    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Wake) -> Self {
         let (sender, receiver) = sync_channel(1);
         Self { wake, newest: Arc::default(), sender, receiver, asked: None, everywhere: None }
     }
@@ -57,7 +58,7 @@ impl Searching {
             self.everywhere.as_ref().filter(|(hits, of)| *of == revision && hits.request.query == request.query);
         let known = known.map(|(hits, _)| Arc::clone(hits));
         let (newest, docs) = (Arc::clone(&self.newest), workspace.docs.clone());
-        let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
+        let (sender, wake) = (self.sender.clone(), self.wake.clone());
         let work = move || {
             let cancelled = || newest.load(Ordering::Relaxed) != number;
             let find = || Hits::find(&request.query, docs, &cancelled).ok().flatten().map(Arc::new);
@@ -71,7 +72,7 @@ impl Searching {
             };
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(Answer { number, everywhere, asked });
-            wake();
+            wake.call();
         };
         if std::thread::Builder::new().name("search".to_owned()).spawn(work).is_err() {
             // Asked again with the next command.
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn only_the_newest_question_is_answered() {
         let (woken, wakes) = sync_channel(64);
-        let mut searching = Searching::new(Arc::new(move || {
+        let mut searching = Searching::new(Wake::new(move || {
             let _ = woken.send(());
         }));
         let workspace = workspace();

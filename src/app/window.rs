@@ -14,7 +14,8 @@ use super::toast::{self, Message};
 use super::{keys, theme};
 use crate::format;
 use crate::report::{Capture, Form, Report, SaveError, check_target};
-use crate::timeline::color::Palette;
+use crate::task::Wake;
+use crate::timeline::{self, color::Palette};
 use crate::view::{Command, LaneCommand, Theme, Workspace};
 use egui::{Context, Popup, Ui, ViewportCommand};
 use std::path::{Path, PathBuf};
@@ -67,30 +68,20 @@ struct Escape {
     typing: bool,
 }
 
-#[derive(Clone)]
-struct Wake(Arc<dyn Fn() + Send + Sync>);
-
-impl std::fmt::Debug for Wake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Wake")
-    }
-}
-
 impl Window {
     /// A window with nothing open.
     pub fn new(ctx: &Context, opener: Arc<dyn Opener>, settings: Settings) -> Self {
-        let context = ctx.clone();
-        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || context.request_repaint());
+        let wake = timeline::wake(ctx);
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut caches = Caches::default();
-        caches.details.fetcher = Fetcher::threaded(Arc::clone(&wake));
+        caches.details.fetcher = Fetcher::threaded(wake.clone());
         caches.panels.work_beside(ctx);
         let mut window = Self {
-            state: AppState::new(opener, Arc::clone(&wake), settings),
+            state: AppState::new(opener, wake.clone(), settings),
             caches,
-            dialogs: Dialogs::new(Arc::clone(&wake)),
+            dialogs: Dialogs::new(wake.clone()),
             saves: sync_channel(4),
-            wake: Wake(wake),
+            wake,
             looks: None,
             titled: 0,
             store: Store::default(),
@@ -232,7 +223,7 @@ impl Window {
         let gained = focused && !std::mem::replace(&mut self.focused, focused);
         self.state.tell_replaced(self.lookout.poll());
         if focused && !self.state.stamps().is_empty() {
-            self.lookout.look(self.state.stamps(), gained, &self.wake.0);
+            self.lookout.look(self.state.stamps(), gained, &self.wake);
             ctx.request_repaint_after(EVERY);
         }
     }
@@ -344,7 +335,7 @@ impl Window {
         let work = move || {
             // The receiver is gone when the window closed meanwhile.
             let _ = sender.send(save());
-            (wake.0)();
+            wake.call();
         };
         if std::thread::Builder::new().name(what.to_lowercase()).spawn(work).is_err() {
             self.state.status = Some(Message::refused(format!("{what} not saved: no thread could be started")));

@@ -52,7 +52,7 @@ pub use ranks::{JobRank, RankRef};
 pub use staged_step::{Phase, StageLane, StagedStep};
 pub use stages::{Change, IMBALANCE_SHARE, Imbalance, Stage, StageNotice, StageTime, Stages, WhatIf};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
-pub use strip::{Difference, Strip, StripBar};
+pub use strip::{Difference, Strip, StripBar, StripBasis, StripSide};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
 

@@ -15,14 +15,16 @@ use super::layout::Lane;
 use super::map_hits::MapHits;
 use super::minimap::{MapDrag, Work};
 use super::panes::Second;
-use super::recolor::{self, Painted, Recolor};
+use super::recolor::Painted;
 use super::rows::Rows;
 use super::same::Same;
 use super::select::Linked;
 use super::sight::Sight;
 use super::snap::Snap;
 use super::strip::Strips;
+use super::work;
 use crate::analysis::{Analysis, Counter};
+use crate::task::Task;
 use crate::trace::Trace;
 use crate::view::{Doc, Item, LaneKey, ViewState, Workspace};
 use rayon::prelude::*;
@@ -36,8 +38,8 @@ pub struct Cache {
     /// What the inks at hand stand for; `None` when those of some documents stand for something else.
     pub(super) scheme: Option<Scheme>,
     pub(super) legend: Option<Arc<Vec<Entry>>>,
-    pub(super) recolor: Option<Recolor>,
-    pub(super) beside: Option<recolor::Beside>,
+    pub(super) recolor: Option<(Scheme, Task<Painted>)>,
+    pub(super) beside: Option<work::Beside>,
     rows: HashMap<RowsKey, Arc<Rows>>,
     counters: HashMap<LaneKey, Arc<Counter>>,
     linked: Option<(Item, Arc<Linked>)>,
@@ -105,6 +107,7 @@ impl Cache {
             (self.recolor, self.legend) = (None, None);
             self.rows.retain(|key, _| key.doc() < same);
             self.counters.retain(|key, _| key.doc() < same);
+            self.strips.forget(same);
             self.linked = None;
             self.same = None;
             self.drag = None;

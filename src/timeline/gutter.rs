@@ -157,7 +157,7 @@ fn names(
     if let Some((galley, x)) = places.into_iter().find(|(_, x)| *x >= name_right) {
         painter.galley(pos2(x, middle - galley.size().y / 2.0), Arc::clone(galley), palette.text_dim);
     }
-    let short = short_name(lane.key).filter(|_| width(&name) > right - left);
+    let short = short_name(frame.workspace, lane).filter(|_| width(&name) > right - left);
     put(short.unwrap_or(&name), middle, right, &font, strong);
 }
 
@@ -170,11 +170,11 @@ fn name_font(lane: &Lane) -> FontId {
 }
 
 /// What a lane is called where its name does not fit.
-const fn short_name(key: LaneKey) -> Option<&'static str> {
-    match key {
+fn short_name(workspace: &Workspace, lane: &Lane) -> Option<&'static str> {
+    match lane.key {
         LaneKey::Communication(_) => Some("Comm."),
         LaneKey::Idle(_) => Some("Idle"),
-        LaneKey::Differences(_) => Some("Arrival"),
+        LaneKey::Differences(_) => Some(strip::name(workspace, lane).1),
         LaneKey::Launches(..) => Some("Launches"),
         _ => None,
     }
@@ -232,7 +232,7 @@ pub fn lane_name(workspace: &Workspace, lane: &Lane) -> (String, String) {
             plain(&stream.map_or_else(String::new, |stream| format!("Stream {}", stream.id)))
         }
         LaneKey::Idle(_) => plain("Idle and exposed"),
-        LaneKey::Differences(_) => plain(&format!("Arrival against rank {}", strip::reference_label(workspace, lane))),
+        LaneKey::Differences(_) => (strip::name(workspace, lane).0, String::new()),
         LaneKey::Projection(..) => plain("NVTX on the GPU"),
         LaneKey::Nvtx(_, thread) => plain(&format!("NVTX {}", thread_name(trace, thread))),
         LaneKey::Api(_, thread) | LaneKey::Os(_, thread) => plain(&thread_name(trace, thread)),
@@ -282,7 +282,7 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
         return counters::share_text(frame, cache, lane);
     }
     if matches!(lane.key, LaneKey::Differences(_)) {
-        return strip::scale_text(cache, lane);
+        return strip::scale_text(frame, cache, lane);
     }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));

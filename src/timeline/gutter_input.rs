@@ -43,6 +43,8 @@ enum GutterDrag {
     /// Makes a lane higher or lower.
     Resize {
         lane: LaneKey,
+        /// The lane at the same height in the pane beside.
+        beside: Option<LaneKey>,
         /// Scale and height of the lane and height of the pointer when it began.
         scale: f32,
         height_pt: f32,
@@ -195,9 +197,9 @@ fn follow_drag(
             let order = neighbours.and_then(|lanes| lanes.moved(lanes.places_to(at.y - frame.origin_pt)));
             out.extend(order.map(|order| Command::Lane(LaneCommand::Order(order))));
         }
-        GutterDrag::Resize { lane, scale, height_pt, from_pt } => {
+        GutterDrag::Resize { lane, beside, scale, height_pt, from_pt } => {
             let scale = scale * (height_pt + at.y - from_pt).max(1.0) / height_pt.max(1.0);
-            out.push(Command::Lane(LaneCommand::Scale(lane, scale)));
+            out.extend(resized([Some(lane), beside], scale));
         }
     }
 }
@@ -209,8 +211,8 @@ fn drag_at(frame: &Frame<'_>, layout: &Layout, origin: Pos2, primary: bool) -> G
         return GutterDrag::Scroll;
     }
     if let Some(lane) = edge_at(frame, layout, origin) {
-        let (scale, height_pt) = (lane.scale, lane.height_pt);
-        return GutterDrag::Resize { lane: lane.key, scale, height_pt, from_pt: origin.y };
+        let Lane { key: lane, beside, scale, height_pt, .. } = lane;
+        return GutterDrag::Resize { lane, beside, scale, height_pt, from_pt: origin.y };
     }
     let lane = frame.lane_at(layout, origin.y).filter(|lane| !lane.pinned).map(|lane| lane.key);
     let movable = |lane: &LaneKey| Neighbours::of(layout, *lane).is_some_and(|lanes| lanes.keys.len() > 1);
@@ -239,7 +241,20 @@ fn answer(frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
             out.push(Command::Lane(LaneCommand::Focus(key)));
             out.extend(order.map(|order| Command::Lane(LaneCommand::Order(order))));
         }
+        LaneAsk::ScaleBy(factor) => {
+            let lane = own.and_then(|own| layout.lanes.get(own));
+            out.extend(lane.into_iter().flat_map(|lane| resized([Some(lane.key), lane.beside], lane.scale * factor)));
+        }
+        LaneAsk::ResetScale => {
+            let lane = own.and_then(|own| layout.lanes.get(own));
+            out.extend(lane.into_iter().flat_map(|lane| resized([Some(lane.key), lane.beside], 1.0)));
+        }
     }
+}
+
+/// Gives lanes that stand at one height this scale.
+pub(super) fn resized(lanes: [Option<LaneKey>; 2], scale: f32) -> impl Iterator<Item = Command> {
+    lanes.into_iter().flatten().map(move |lane| Command::Lane(LaneCommand::Scale(lane, scale)))
 }
 
 /// Scrolls `lane` into sight, below the header that stays at the top.

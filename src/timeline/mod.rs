@@ -57,6 +57,7 @@ mod strip;
 mod tooltip;
 mod unfold;
 mod waits;
+mod work;
 
 #[cfg(test)]
 mod testing;
@@ -66,13 +67,13 @@ mod tests;
 pub use cache::Cache;
 pub use gutter::thread_name;
 pub use ink::Ink;
-pub use recolor::LARGE;
+pub use work::{LARGE, wake};
 
 use crate::format;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
-use egui::{EventFilter, Id, LayerId, Order, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
+use egui::{Context, EventFilter, Id, LayerId, Order, Pos2, Rect, Sense, Ui, WidgetInfo, pos2};
 use layout::Layout;
 use tooltip::Spot;
 
@@ -101,19 +102,33 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     cache.second = None;
     // An identity of its own: one counted along the panels would change with a panel that opens or closes, and a press in
     // that frame would be lost.
-    pane(ui, rect, Id::unique("timeline"), workspace, state, cache, out);
+    let place = Place { rect, id: Id::unique("timeline"), layout: None };
+    pane(ui, place, (workspace, state), cache, out);
 }
 
-/// Draws one timeline, of identity `id`, into `rect`.
-fn pane(
-    ui: &mut Ui,
+/// Where a timeline stands, and its identity.
+struct Place {
     rect: Rect,
     id: Id,
-    workspace: &Workspace,
-    state: &ViewState,
+    /// Its lanes, where they stand beside those of another one.
+    layout: Option<Layout>,
+}
+
+/// The height to lay out the lanes of a timeline in `rect` for.
+fn room_pt(ctx: &Context, state: &ViewState, cache: &mut Cache, rect: Rect) -> f32 {
+    cache.sight.in_form(state.compare.as_ref().map(|compare| compare.form));
+    cache.sight.room_pt(ctx, rect.height() - RULER_PT)
+}
+
+/// Draws one timeline.
+fn pane(
+    ui: &mut Ui,
+    place: Place,
+    (workspace, state): (&Workspace, &ViewState),
     cache: &mut Cache,
     out: &mut Vec<Command>,
 ) {
+    let Place { rect, id, layout } = place;
     let response = ui.interact(rect, id, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, describe(workspace, state)));
     // Arrow keys move the view, not the focus.
@@ -130,12 +145,12 @@ fn pane(
     }
     let on_the_way = moving.then(|| ViewState { viewport, ..state.clone() });
     let state = on_the_way.as_ref().unwrap_or(state);
-    let visible_pt = rect.height() - RULER_PT;
-    let lanes_pt = visible_pt;
-    cache.sight.in_form(state.compare.as_ref().map(|compare| compare.form));
-    let room_pt = cache.sight.room_pt(ui.ctx(), visible_pt);
-    let layout = Layout::of(workspace, state, cache, room_pt);
-    let visible_pt = visible_pt - pinned_pt(&layout, lanes_pt);
+    let layout = layout.unwrap_or_else(|| {
+        let room_pt = room_pt(ui.ctx(), state, cache, rect);
+        Layout::of(workspace, state, cache, room_pt)
+    });
+    let lanes_pt = rect.height() - RULER_PT;
+    let visible_pt = lanes_pt - pinned_pt(&layout, lanes_pt);
     let scroll_pt = state.scroll_y_pt.min(input::scroll_limit(&layout, visible_pt));
     let by_pt = sight::scroll_by(state, workspace, cache, &layout, (scroll_pt, visible_pt));
     out.extend(unfold::lanes(workspace, state, cache, &layout));
@@ -209,8 +224,7 @@ fn frame<'a>(workspace: &'a Workspace, state: &'a ViewState, layout: &Layout, re
 
 /// Height of the pinned lanes in lanes of `lanes_pt`: the others keep some room.
 fn pinned_pt(layout: &Layout, lanes_pt: f32) -> f32 {
-    let own_pt = layout.pinned.last().map_or(0.0, layout::Lane::bottom_pt);
-    own_pt.min((lanes_pt * PINNED_SHARE).floor())
+    layout.pinned_pt.min((lanes_pt * PINNED_SHARE).floor())
 }
 
 fn paint(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: Rect, pointer: Option<Pos2>) {

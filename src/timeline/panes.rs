@@ -5,7 +5,8 @@
 
 use super::cache::Cache;
 use super::color::Palette;
-use super::pane;
+use super::layout::Layout;
+use super::{Place, pane, room_pt};
 use crate::view::{Command, Compare, CompareCommand, CompareForm, ViewState, Workspace};
 use egui::{CursorIcon, Id, Popup, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo, vec2};
 
@@ -42,20 +43,32 @@ pub(super) fn show(
         second.cache.sight.resized();
     }
     let pointed = [cache.pointed, second.cache.pointed];
-    let over = ui.input(|input| input.pointer.hover_pos());
-    for (pane, own_rect, own_cache) in [(0, first_rect, &mut *cache), (1, second_rect, &mut second.cache)] {
+    let states = [0, 1].map(|pane| {
         let mut own = state.of_pane(pane);
         own.pointed = pointed.get(1 - pane).copied().flatten();
         own.lanes.list &= pane == 0;
         if pane != compare.active {
             own.lanes.asked = None;
         }
+        own
+    });
+    let layouts = if compare.form == CompareForm::SideBySide {
+        let room_pt = room_pt(ui.ctx(), state, cache, first_rect);
+        let [first, other] = &states;
+        Layout::of_two(workspace, [(first, &mut *cache), (other, &mut second.cache)], room_pt).map(Some)
+    } else {
+        [None, None]
+    };
+    let over = ui.input(|input| input.pointer.hover_pos());
+    let own = [(first_rect, &mut *cache), (second_rect, &mut second.cache)];
+    for (pane, ((state, (rect, cache)), layout)) in states.iter().zip(own).zip(layouts).enumerate() {
         let mut asked = Vec::new();
-        ui.scope_builder(UiBuilder::new().id_salt(("pane", pane)).max_rect(own_rect), |ui| {
-            self::pane(ui, own_rect, Id::unique(("timeline", pane)), workspace, &own, own_cache, &mut asked);
+        ui.scope_builder(UiBuilder::new().id_salt(("pane", pane)).max_rect(rect), |ui| {
+            let place = Place { rect, id: Id::unique(("timeline", pane)), layout };
+            self::pane(ui, place, (workspace, state), cache, &mut asked);
         });
         // Keys move the pane under the pointer.
-        if over.is_some_and(|at| own_rect.contains(at)) && pane != compare.active && !Popup::is_any_open(ui.ctx()) {
+        if over.is_some_and(|at| rect.contains(at)) && pane != compare.active && !Popup::is_any_open(ui.ctx()) {
             out.push(Command::Compare(CompareCommand::Activate(pane)));
         }
         out.extend(asked.into_iter().map(|command| match command.is_of_pane() {

@@ -6,9 +6,11 @@ use super::color::Palette;
 use super::draw::Frame;
 use super::layout::Layout;
 use super::overlay;
+use super::work::wake;
+use crate::task::Task;
 use crate::view::{Item, SameName, ViewState, Workspace};
 use egui::{Context, Painter, Rect, Stroke, StrokeKind, pos2};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// More rows than this are looked through on a thread.
 const LARGE: usize = 400_000;
@@ -22,12 +24,7 @@ const OUTLINE_MIN_PT: f32 = 4.0;
 const TICK_PT: f32 = 3.0;
 
 /// What was found for one item, or is being looked for.
-#[derive(Debug)]
-pub struct Same {
-    item: Item,
-    /// Set once it is known.
-    found: Arc<OnceLock<Option<Arc<SameName>>>>,
-}
+pub(super) type Same = (Item, Task<Arc<SameName>>);
 
 impl Cache {
     /// What is called like `item`; `None` while it is being looked for and when there is no such thing.
@@ -38,30 +35,13 @@ impl Cache {
         item: Item,
     ) -> Option<Arc<SameName>> {
         self.follow(workspace, state);
-        if self.same.as_ref().is_none_or(|same| same.item != item) {
-            self.same = Some(Same::look(ctx, workspace, item));
+        if self.same.as_ref().is_none_or(|(of, _)| *of != item) {
+            let wake = (SameName::cost(workspace, item) > LARGE).then(|| wake(ctx));
+            let open = workspace.clone();
+            let find = move |_: &dyn Fn() -> bool| SameName::of(&open, item).map(Arc::new);
+            self.same = Some((item, Task::start("same name", wake, find)));
         }
-        self.same.as_ref()?.found.get()?.clone()
-    }
-}
-
-impl Same {
-    fn look(ctx: &Context, workspace: &Workspace, item: Item) -> Self {
-        let found = Arc::new(OnceLock::new());
-        let at_once = || SameName::of(workspace, item).map(Arc::new);
-        if SameName::cost(workspace, item) <= LARGE {
-            found.get_or_init(at_once);
-            return Self { item, found };
-        }
-        let (ctx, open, slot) = (ctx.clone(), workspace.clone(), Arc::clone(&found));
-        let work = move || {
-            slot.get_or_init(|| SameName::of(&open, item).map(Arc::new));
-            ctx.request_repaint();
-        };
-        if std::thread::Builder::new().name("same name".to_owned()).spawn(work).is_err() {
-            found.get_or_init(at_once);
-        }
-        Self { item, found }
+        self.same.as_ref()?.1.get().cloned()
     }
 }
 

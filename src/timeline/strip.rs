@@ -1,6 +1,7 @@
-//! How a rank's arrivals at matched collectives differ from those of the first rank, as a lane: bars up where it came
-//! later, down where earlier, as high as the logarithm of the difference. A line along the lower edge says that its
-//! kernel took longer, one along the upper edge that the other's did.
+//! How a rank's work differs from that of another one, as a lane: its arrivals at matched collectives or, where two ranks
+//! share none, the starts of everything in steps. Bars go up where it came later, down where earlier, as high as the
+//! logarithm of the difference. A line along the lower edge says that its kernel took longer, one along the upper edge
+//! that the other's did.
 
 use super::cache::Cache;
 use super::draw::{Block, DrawList, Frame, Label, Tone};
@@ -9,10 +10,12 @@ use super::ink::Ink;
 use super::label;
 use super::layout::{Lane, Layout};
 use super::tooltip::Text;
+use super::work::Beside;
 use crate::format;
-use crate::job::{Job, Strip, StripBar};
+use crate::job::{Job, Strip, StripBar, StripBasis};
 use crate::report::compare::{clock_error, difference_lines};
-use crate::view::{Item, LaneKey, RankId, ViewState, Workspace};
+use crate::task::Task;
+use crate::view::{Item, LaneKey, RankId, ViewState, Workspace, share_steps, strip};
 use egui::Pos2;
 use std::sync::Arc;
 
@@ -27,50 +30,117 @@ const REACH_PT: f32 = 3.0;
 /// Height of the lines along the edges.
 const LINE_PT: f32 = 2.0;
 
-/// The rank that arrivals of `rank` are compared with, when the two share collectives.
+/// The rank that `rank` is compared with, when the two share collectives; two that are shown together may also share
+/// steps.
 pub fn reference(workspace: &Workspace, state: &ViewState, rank: RankId) -> Option<RankId> {
     let first = state.reference_of(rank, workspace)?;
-    let (own, other) = (workspace.job_rank(rank)?, workspace.job_rank(first)?);
-    workspace.job.share_collectives(own, other).then_some(first)
+    let are_compared = || state.compare.as_ref().is_some_and(|c| c.ranks.contains(&rank) && c.ranks.contains(&first));
+    let can = match basis(workspace, [rank, first]) {
+        StripBasis::Arrival => true,
+        StripBasis::InStep => are_compared() && share_steps(workspace, [rank, first]),
+    };
+    can.then_some(first)
 }
 
-/// Strips by one clock.
+/// What two open ranks are compared by.
+fn basis(workspace: &Workspace, ranks: [RankId; 2]) -> StripBasis {
+    let ranks = ranks.map(|rank| workspace.job_rank(rank));
+    let share = |[own, other]: [Option<usize>; 2]| workspace.job.share_collectives(own?, other?).then_some(());
+    if share(ranks).is_some() { StripBasis::Arrival } else { StripBasis::InStep }
+}
+
+/// What the ranks of a lane of differences are compared by.
+pub fn lane_basis(workspace: &Workspace, lane: &Lane) -> StripBasis {
+    compared(lane).map_or_else(StripBasis::default, |ranks| basis(workspace, ranks))
+}
+
+/// The differences that were looked at.
 #[derive(Debug, Default)]
 pub struct Strips {
     job: Option<Arc<Job>>,
-    /// Strips by rank and the rank that it is compared with.
-    strips: Vec<([RankId; 2], Arc<Strip>)>,
+    /// Arrivals by the clock of that job, by rank and the rank that it is compared with.
+    arrivals: Vec<([RankId; 2], Arc<Strip>)>,
+    /// All work in steps, by the same. Nothing of it depends on the clock.
+    in_step: Vec<([RankId; 2], Task<Arc<Strip>>)>,
 }
 
 impl Strips {
-    /// Makes the strips of the differences among `lanes` that are missing.
-    pub fn prepare<'a>(&mut self, workspace: &Workspace, lanes: impl Iterator<Item = &'a Lane>) {
+    /// Makes the strips of the differences among `lanes` that are missing: those of many operations `beside` the frame.
+    pub fn prepare<'a>(
+        &mut self,
+        workspace: &Workspace,
+        lanes: impl Iterator<Item = &'a Lane>,
+        beside: Option<&Beside>,
+    ) {
         if self.job.as_ref().is_none_or(|job| !Arc::ptr_eq(job, &workspace.job)) {
-            *self = Self { job: Some(Arc::clone(&workspace.job)), strips: Vec::new() };
+            (self.job, self.arrivals) = (Some(Arc::clone(&workspace.job)), Vec::new());
         }
         for lane in lanes {
-            let Some([rank, first]) = compared(lane).filter(|_| self.of(lane).is_none()) else { continue };
-            let ranks = workspace.job_rank(rank).zip(workspace.job_rank(first));
-            let strip = ranks.map(|(own, first)| Strip::of(&workspace.job, own, first));
-            self.strips.extend(strip.map(|strip| ([rank, first], Arc::new(strip))));
+            let Some(ranks) = compared(lane) else { continue };
+            if lane_basis(workspace, lane) == StripBasis::Arrival {
+                if self.arrivals.iter().all(|(own, _)| *own != ranks) {
+                    let [own, other] = ranks.map(|rank| workspace.job_rank(rank));
+                    let strip = own.zip(other).map(|(own, other)| Strip::of(&workspace.job, own, other));
+                    self.arrivals.extend(strip.map(|strip| (ranks, Arc::new(strip))));
+                }
+            } else if self.in_step.iter().all(|(own, _)| *own != ranks) {
+                let ops = ranks.iter().filter_map(|rank| Some(workspace.rank(*rank)?.1.ops.len())).sum();
+                let (wake, open) = (beside.and_then(|beside| beside.wake(ops)), workspace.clone());
+                let compare = move |is_stopped: &dyn Fn() -> bool| strip(&open, ranks, is_stopped).map(Arc::new);
+                self.in_step.push((ranks, Task::start("strip", wake, compare)));
+            }
         }
     }
 
-    /// The strip of `lane`, if it was prepared.
-    pub fn of(&self, lane: &Lane) -> Option<Arc<Strip>> {
+    /// Forgets documents from `first` on.
+    pub fn forget(&mut self, first: usize) {
+        self.in_step.retain(|(ranks, _)| ranks.iter().all(|rank| rank.doc < first));
+    }
+
+    /// The strip of `lane`, if it is there.
+    pub fn of(&self, workspace: &Workspace, lane: &Lane) -> Option<Arc<Strip>> {
         let ranks = compared(lane)?;
-        self.strips.iter().find(|(own, _)| *own == ranks).map(|(_, strip)| Arc::clone(strip))
+        match lane_basis(workspace, lane) {
+            StripBasis::Arrival => {
+                self.arrivals.iter().find(|(own, _)| *own == ranks).map(|(_, strip)| Arc::clone(strip))
+            }
+            StripBasis::InStep => self.in_step.iter().find(|(own, _)| *own == ranks)?.1.get().cloned(),
+        }
     }
 }
 
-/// The rank of a lane of arrivals, and the one it is compared with.
+/// The rank of a lane of differences, and the one it is compared with.
 fn compared(lane: &Lane) -> Option<[RankId; 2]> {
     let LaneKey::Differences(rank) = lane.key else { return None };
     Some([rank, lane.against?])
 }
 
-/// Label of the rank that the arrivals of `lane` are compared with.
-pub fn reference_label(workspace: &Workspace, lane: &Lane) -> String {
+/// What a lane of differences is called: whole, and short.
+pub fn name(workspace: &Workspace, lane: &Lane) -> (String, &'static str) {
+    let other = reference_label(workspace, lane);
+    match lane_basis(workspace, lane) {
+        StripBasis::Arrival => (format!("Arrival against rank {other}"), "Arrival"),
+        StripBasis::InStep => (format!("Start in step against rank {other}"), "In step"),
+    }
+}
+
+/// What a lane of differences shows.
+pub fn meaning(workspace: &Workspace, lane: &Lane) -> &'static str {
+    match lane_basis(workspace, lane) {
+        StripBasis::Arrival => {
+            "up: arrived later at a matched collective, down: earlier, by the logarithm; line below: its kernel took \
+             longer, line above: the other's did"
+        }
+        StripBasis::InStep => {
+            "every operation against that of the same name and place in the step of the same number; up: began later \
+             after the start of its step, down: earlier, by the logarithm; line below: it took longer, line above: the \
+             other did"
+        }
+    }
+}
+
+/// Label of the rank that `lane` compares its own with.
+fn reference_label(workspace: &Workspace, lane: &Lane) -> String {
     lane.against.map_or_else(String::new, |first| label::safe(workspace.label(first)))
 }
 
@@ -89,8 +159,15 @@ fn bars(frame: &Frame<'_>, rank: RankId, strip: &Strip) -> Vec<(StripBar, f32, f
 /// Adds the bars of `lane`.
 pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) {
     let LaneKey::Differences(rank) = lane.key else { return };
-    let Some(strip) = cache.strips.of(lane) else { return };
     let (y0, y1) = frame.row_edges(lane, 0);
+    let note = |name: &str| {
+        let (name, detail, short) = (name.to_owned(), String::new(), String::new());
+        Label { x0: frame.left_pt, x1: frame.right_pt, y0, y1, name, detail, short, on: Tone::Line }
+    };
+    let Some(strip) = cache.strips.of(frame.workspace, lane) else {
+        list.labels.push(note("being compared\u{2026}"));
+        return;
+    };
     let px = frame.px_pt();
     let middle = frame.snap((y0 + y1) / 2.0);
     let line = frame.snap(LINE_PT).max(px);
@@ -119,29 +196,30 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
             list.marks.push(block(y1 - line, y1, Tone::Solid(Ink::COMMUNICATION)));
         }
     }
-    if strip.differences.is_empty() {
-        let name = "no common collectives".to_owned();
-        let (detail, short) = (String::new(), String::new());
-        list.labels.push(Label { x0: frame.left_pt, x1: frame.right_pt, y0, y1, name, detail, short, on: Tone::Line });
+    if strip.is_empty() {
+        list.labels.push(note(match strip.basis {
+            StripBasis::Arrival => "no common collectives",
+            StripBasis::InStep => "no operations of one name and place in steps of one number",
+        }));
     }
 }
 
 /// The scale, behind the lane's name.
-pub fn scale_text(cache: &Cache, lane: &Lane) -> String {
-    let most = cache.strips.of(lane).filter(|strip| !strip.differences.is_empty());
+pub fn scale_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
+    let most = cache.strips.of(frame.workspace, lane).filter(|strip| !strip.is_empty());
     most.map_or_else(String::new, |strip| format!("to {}", format::duration(strip.most_ns)))
 }
 
 /// The bar of `lane` at `x_pt`.
 fn bar_at(frame: &Frame<'_>, cache: &Cache, lane: &Lane, x_pt: f32) -> Option<(StripBar, f32, f32)> {
     let LaneKey::Differences(rank) = lane.key else { return None };
-    let strip = cache.strips.of(lane)?;
+    let strip = cache.strips.of(frame.workspace, lane)?;
     let distance = |(_, x0, x1): &(StripBar, f32, f32)| (x0 - x_pt).max(x_pt - x1).max(0.0);
     let near = bars(frame, rank, &strip).into_iter().filter(|bar| distance(bar) <= REACH_PT);
     near.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// What is at `x_pt` on `lane`, to be selected: the kernel whose arrival differs most.
+/// What is at `x_pt` on `lane`, to be selected: the kernel whose start differs most.
 pub fn hit(frame: &Frame<'_>, cache: &Cache, lane: &Lane, x_pt: f32) -> Option<Hit> {
     let LaneKey::Differences(rank) = lane.key else { return None };
     let (bar, x0, x1) = bar_at(frame, cache, lane, x_pt)?;
@@ -155,7 +233,7 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
     let LaneKey::Differences(rank) = lane.key else { return None };
     let own = if lane.pinned { frame.pinned() } else { *frame };
     let (bar, ..) = bar_at(&own, cache, &lane, at.x)?;
-    let strip = cache.strips.of(&lane)?;
+    let strip = cache.strips.of(frame.workspace, &lane)?;
     let other = reference_label(frame.workspace, &lane);
     let name = label::name_of(frame.workspace, Item::Op(rank, bar.most.op));
     let mut lines: Vec<(&'static str, String)> = Vec::new();
@@ -163,11 +241,15 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
         name
     } else {
         let most = [("Later", bar.later_ns), ("Earlier", bar.earlier_ns)].into_iter().filter(|(_, ns)| *ns > 0);
-        let error = clock_error(strip.uncertainty_ns);
+        let error = match strip.basis {
+            StripBasis::Arrival => clock_error(strip.uncertainty_ns),
+            StripBasis::InStep => " in its step".to_owned(),
+        };
         lines.extend(most.map(|(way, ns)| (way, format!("by at most {}{error}", format::duration(ns)))));
         lines.push(("Largest", name));
-        format!("{} collectives drawn as one", format::count(u64::from(bar.count)))
+        let what = if strip.basis == StripBasis::Arrival { "collectives" } else { "operations" };
+        format!("{} {what} drawn as one", format::count(u64::from(bar.count)))
     };
-    lines.extend(difference_lines(&bar.most, &other, strip.uncertainty_ns));
+    lines.extend(difference_lines(&bar.most, &other, &strip));
     Some((Text { title, lines }, own.row_edges(&lane, 0)))
 }

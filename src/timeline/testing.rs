@@ -161,9 +161,9 @@ impl Window {
 }
 
 impl Window {
-    /// Makes colours beside the frame, however few operations there are.
-    pub fn color_beside(&mut self) {
-        self.cache.color_beside(&self.context, 0);
+    /// Has everything done beside the frame that can be, however few operations there are.
+    pub fn work_beside(&mut self) {
+        self.cache.work_beside(&super::wake(&self.context), 0);
     }
 
     /// Lays out as the last frame did.

@@ -72,10 +72,7 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
-        LaneKey::Differences(_) => {
-            "up: arrived later at a matched collective, down: earlier, by the logarithm; line below: its kernel took \
-             longer, line above: the other's did"
-        }
+        LaneKey::Differences(_) => super::strip::meaning(frame.workspace, lane),
         LaneKey::Counters(_) => "quantities over time; opens to one lane each",
         LaneKey::Counter(_, kind) => super::counters::meaning(kind),
         _ => "",

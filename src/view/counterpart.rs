@@ -1,6 +1,6 @@
 //! The same work on other ranks: the other members of a matched collective, the same kernel of the same step.
 //!
-//! Kernels that are no matched collective are paired by their full name, the number of their step, and their place among
+//! Kernels of ranks that did not meet in one matched collective are paired by their full name, the number of their step, and their place among
 //! the kernels of that name in the step. `pairs.rs` does the same for all operations of a rank at once.
 
 use super::{Item, RankId, Workspace};
@@ -48,19 +48,25 @@ impl Item {
 }
 
 fn ops(workspace: &Workspace, rank: RankId, op: u32) -> Vec<Item> {
-    let others = || workspace.ranks().map(|(id, ..)| id).filter(move |id| *id != rank);
     let matched = workspace.job_rank(rank).and_then(|job_rank| workspace.job.matched_op(job_rank, op));
+    let mut met: Vec<(RankId, u32)> = Vec::new();
     if let Some((matched, member)) = matched {
         let members = (0..matched.members.len()).filter(|other| *other != member);
         let item = |other| {
             let (rank, op) = workspace.job.op_of(matched.group, other, matched.at)?;
             let id = RankId { doc: rank.at.export, rank: rank.at.rank };
-            (id.doc < workspace.docs.len()).then_some(Item::Op(id, op))
+            (id.doc < workspace.docs.len()).then_some((id, op))
         };
-        return members.filter_map(item).collect();
+        met.extend(members.filter_map(item));
     }
-    let Some(place) = Place::of(workspace, rank, op) else { return Vec::new() };
-    others().filter_map(|other| Some(Item::Op(other, place.find(workspace, other)?))).collect()
+    let place = Place::of(workspace, rank, op);
+    let others = workspace.ranks().map(|(id, ..)| id).filter(|id| *id != rank);
+    let of = |other: RankId| {
+        let matched = met.iter().find(|(id, _)| *id == other).map(|(_, op)| *op);
+        let op = matched.or_else(|| place.as_ref()?.find(workspace, other))?;
+        Some(Item::Op(other, op))
+    };
+    others.filter_map(of).collect()
 }
 
 /// A kernel by its name and place in a numbered step.

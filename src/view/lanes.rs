@@ -29,12 +29,16 @@ pub struct Arrangement {
 }
 
 /// What only the timeline can answer, since it knows which lanes stand where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LaneAsk {
     /// Focus the lane so many places below.
     Focus(i32),
     /// Move the focused lane so many places down among its neighbours.
     Move(i32),
+    /// Make the focused lane higher by this factor.
+    ScaleBy(f32),
+    /// Give the focused lane its default height.
+    ResetScale,
 }
 
 /// A change to the arrangement. `None` for a lane means the focused one.
@@ -101,17 +105,8 @@ impl ViewState {
                 lanes.order.extend_from_slice(order);
             }
             LaneCommand::Scale(lane, scale) => self.scale(*lane, *scale),
-            LaneCommand::ScaleBy(factor) => {
-                if let Some(lane) = focus {
-                    let scale = self.lane_scale.get(&lane).copied().unwrap_or(1.0);
-                    self.scale(lane, scale * factor);
-                }
-            }
-            LaneCommand::ResetScale => {
-                if let Some(lane) = focus {
-                    self.scale(lane, 1.0);
-                }
-            }
+            LaneCommand::ScaleBy(factor) => lanes.asked = Some(LaneAsk::ScaleBy(*factor)),
+            LaneCommand::ResetScale => lanes.asked = Some(LaneAsk::ResetScale),
             LaneCommand::Filter(text) => lanes.filter.clone_from(text),
             LaneCommand::Focus(lane) => lanes.focus = *lane,
             LaneCommand::FocusBy(by) => lanes.asked = Some(LaneAsk::Focus(*by)),
@@ -330,7 +325,7 @@ mod tests {
         assert_eq!(state.lane_scale.get(&lane), Some(&LANE_SCALE.1));
         apply(&mut state, &[LaneCommand::Scale(lane, f32::NAN), LaneCommand::Scale(lane, 0.0)]);
         assert_eq!(state.lane_scale.get(&lane), Some(&LANE_SCALE.0));
-        apply(&mut state, &[LaneCommand::Focus(Some(lane)), LaneCommand::ScaleBy(2.0)]);
+        apply(&mut state, &[LaneCommand::Scale(lane, 1.0)]);
         assert!(state.lane_scale.is_empty());
     }
 

@@ -39,6 +39,7 @@ pub use lanes::{Arrangement, LANE_SCALE, LaneAsk, LaneCommand};
 pub use link::{Link, LinkError, SCHEME};
 pub use neighbour::{Kin, Side};
 pub use outliers::{Met, Outlier, Outliers};
+pub use pairs::{share_steps, strip};
 pub use same_name::SameName;
 pub use saved::{SavedCompare, SavedView, lanes_of, restore_lanes};
 pub use state::{LaneKey, OpLane, Panel, Theme, ViewState};

@@ -4,8 +4,10 @@
 
 use super::counterpart::{marked_steps, range};
 use super::{RankId, Workspace};
+use crate::job::{Strip, StripSide};
 use crate::trace::{OpNameId, OpTable, Trace};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// An operation of one rank and the same work on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +34,32 @@ pub(super) fn pairs(workspace: &Workspace, ranks: [RankId; 2], cancelled: &dyn F
     found.meet(workspace, ranks, cancelled)?;
     found.walk_steps(workspace, ranks, cancelled)?;
     Some(found.pairs)
+}
+
+/// How all operations of one rank differ from the same work on another, along time; `None` when `cancelled` says so
+/// meanwhile. Starts are counted from that of the step: that needs no clock in common.
+pub fn strip(workspace: &Workspace, ranks: [RankId; 2], cancelled: &dyn Fn() -> bool) -> Option<Strip> {
+    let side = |id: RankId| {
+        let (doc, _) = workspace.rank(id)?;
+        let steps = marked_steps(workspace, id)?.steps.iter().map(|step| step.window).collect();
+        Some(StripSide { trace: Arc::clone(&doc.trace), rank: id.rank, steps })
+    };
+    let [Some(own), Some(other)] = ranks.map(side) else { return Some(Strip::default()) };
+    let pairs = pairs(workspace, ranks, cancelled)?;
+    Some(Strip::of_pairs(pairs.into_iter().map(|pair| pair.ops).collect(), [own, other]))
+}
+
+/// True when two open ranks may have steps of one number, so that their work can be compared.
+pub fn share_steps(workspace: &Workspace, ranks: [RankId; 2]) -> bool {
+    let range = |id: RankId| {
+        let numbers = marked_steps(workspace, id)?.steps.iter().filter_map(|step| step.number);
+        numbers.fold(None, |range: Option<(i64, i64)>, number| {
+            let (low, high) = range.unwrap_or((number, number));
+            Some((low.min(number), high.max(number)))
+        })
+    };
+    let [Some(a), Some(b)] = ranks.map(range) else { return false };
+    a.0 <= b.1 && b.0 <= a.1
 }
 
 /// Full names as numbers that two captures share.
@@ -64,7 +92,7 @@ impl Names {
 struct Found<'a> {
     tables: [&'a OpTable; 2],
     names: Names,
-    /// Operations of the first rank that are matched, with whatever rank: they have no other counterpart.
+    /// Operations of the first rank that are matched with one of the second: they have no other counterpart there.
     matched: Vec<bool>,
     pairs: Vec<Pair>,
 }
@@ -88,12 +116,11 @@ impl Found<'_> {
             for own in (0..group.members.len()).filter(|own| group.members.get(*own).is_some_and(|m| m.rank == a)) {
                 for number in 0..group.count {
                     let Some((_, op)) = job.op_of(at, own, number) else { continue };
+                    let Some((_, other)) = other.and_then(|other| job.op_of(at, other, number)) else { continue };
                     if let Some(matched) = self.matched.get_mut(op as usize) {
                         *matched = true;
                     }
-                    if let Some((_, other)) = other.and_then(|other| job.op_of(at, other, number)) {
-                        self.add([op, other], true);
-                    }
+                    self.add([op, other], true);
                 }
             }
         }

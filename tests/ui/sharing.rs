@@ -8,6 +8,7 @@ use std::sync::Arc;
 use stepscope::app::settings::Settings;
 use stepscope::app::state::AppState;
 use stepscope::sim::{JobConfig, preset, simulate_to_dir};
+use stepscope::task::Wake;
 use stepscope::units::Span;
 use stepscope::view::{Command, LaneKey, Panel, RankId, ViewState};
 
@@ -138,7 +139,7 @@ fn wait_for(state: &mut AppState, holds: impl Fn(&AppState) -> bool) {
 
 #[test]
 fn a_replaced_file_is_read_anew_in_its_place_and_the_view_stays() {
-    let mut state = AppState::new(Arc::new(Fake::default()), Arc::new(|| {}), Settings::default());
+    let mut state = AppState::new(Arc::new(Fake::default()), Wake::new(|| {}), Settings::default());
     state.apply(Command::Open(vec!["rank0.sqlite".into(), "rank1.sqlite".into()]));
     wait_for(&mut state, |state| state.workspace.docs.len() == 2);
     state.apply(Command::Show(Span::new(2_000_000, 5_000_000)));

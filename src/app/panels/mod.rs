@@ -19,6 +19,7 @@ pub mod selection;
 pub mod sheet;
 
 use super::cx::Cx;
+use crate::timeline;
 use crate::units::Span;
 use crate::view::{Command, Panel};
 use egui::{Context, ScrollArea, Ui};
@@ -62,7 +63,7 @@ impl PanelCaches {
     /// From now on what takes long is looked for beside the frame, and `ctx` is drawn anew when it is there. Without
     /// this, as for pictures, a frame waits.
     pub fn work_beside(&mut self, ctx: &Context) {
-        self.differences.outliers.look_beside(ctx);
+        self.differences.outliers.look_beside(&timeline::wake(ctx));
     }
 }
 

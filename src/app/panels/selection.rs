@@ -14,13 +14,14 @@ use crate::app::parts::bar;
 use crate::report::{
     SelectionTable, Topic, busy_text, hidden_text, selection_parts, selection_sums, selection_text, span_text,
 };
+use crate::task::Task;
 use crate::timeline::{self, Ink};
 use crate::units::Span;
 use crate::view::{Command, Item, RankId};
 use egui::{Label, RichText, Ui};
 use std::collections::HashMap;
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// More operations and ranges than this are looked through on a thread.
 const LARGE: usize = 200_000;
@@ -28,18 +29,12 @@ const LARGE: usize = 200_000;
 /// Of what the numbers are.
 type Key = (u64, RankId, Span);
 
-/// Numbers that are being computed.
-#[derive(Debug)]
-struct Job {
-    key: Key,
-    found: Arc<OnceLock<SpanSums>>,
-}
-
 /// What the panel keeps between frames.
 #[derive(Debug, Default)]
 pub struct SelectionCache {
     known: Option<(Key, Arc<SpanSums>)>,
-    job: Option<Job>,
+    /// Numbers that are being computed.
+    task: Option<(Key, Task<SpanSums>)>,
     sheets: HashMap<Topic, Sheet>,
     /// Which kernels share a row.
     by: NamedBy,
@@ -252,16 +247,16 @@ impl SelectionCache {
     /// The latest numbers, and whether they are those of `span`.
     fn follow(&mut self, ui: &Ui, cx: &Cx<'_>, chosen: &Chosen<'_>, span: Span) -> Option<(bool, Arc<SpanSums>)> {
         let key = (cx.revision, chosen.id, span);
-        if let Some(job) = self.job.take() {
-            match job.found.get() {
-                Some(found) => self.known = Some((job.key, Arc::new(found.clone()))),
-                None => self.job = Some(job),
+        if let Some((of, task)) = self.task.take() {
+            match task.take() {
+                Ok(sums) => self.known = Some((of, Arc::new(sums.unwrap_or_default()))),
+                Err(task) => self.task = Some((of, task)),
             }
         }
         // Those of another rank or of files that are closed are not shown, not even for a moment.
         self.known = self.known.take().filter(|(known, _)| (known.0, known.1) == (key.0, key.1));
         let fresh = self.known.as_ref().is_some_and(|(known, _)| *known == key);
-        if !fresh && self.job.is_none() {
+        if !fresh && self.task.is_none() {
             self.start(ui, key, chosen);
         }
         let (known, sums) = self.known.as_ref()?;
@@ -271,23 +266,15 @@ impl SelectionCache {
     fn start(&mut self, ui: &Ui, key: Key, chosen: &Chosen<'_>) {
         let (trace, analysis) = (Arc::clone(&chosen.doc.trace), Arc::clone(&chosen.doc.analysis));
         let cost = chosen.rank.ops.len() + trace.nvtx_ranges() + trace.api_calls();
-        let compute = move || {
+        let compute = move |_: &dyn Fn() -> bool| {
             let (_, id, span) = key;
             let numbers = analysis.ranks.get(id.rank)?;
             Some(SpanSums::of(&trace, id.rank, &analysis.classes, numbers, span))
         };
-        if cost <= LARGE {
-            self.known = compute().map(|sums| (key, Arc::new(sums)));
-            return;
-        }
-        let found = Arc::new(OnceLock::new());
-        let (slot, ctx) = (Arc::clone(&found), ui.ctx().clone());
-        let work = move || {
-            slot.get_or_init(|| compute().unwrap_or_default());
-            ctx.request_repaint();
-        };
-        if std::thread::Builder::new().name("selection".to_owned()).spawn(work).is_ok() {
-            self.job = Some(Job { key, found });
+        let task = Task::start("selection", (cost > LARGE).then(|| timeline::wake(ui.ctx())), compute);
+        match task.take() {
+            Ok(sums) => self.known = sums.map(|sums| (key, Arc::new(sums))),
+            Err(task) => self.task = Some((key, task)),
         }
     }
 }

@@ -121,6 +121,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
     use crate::job::ClockMode;
+    use crate::task::Wake;
     use crate::trace::testing::Fixture;
     use crate::view::Command;
 
@@ -147,7 +148,7 @@ mod tests {
     }
 
     fn state(large: usize) -> AppState {
-        let mut state = AppState::new(Arc::new(Two), Arc::new(|| {}), Settings::default());
+        let mut state = AppState::new(Arc::new(Two), Wake::new(|| {}), Settings::default());
         state.large = large;
         state.apply(Command::OpenDemo);
         state

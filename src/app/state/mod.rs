@@ -32,6 +32,7 @@ use super::settings::{Dock, SCALES_PERCENT, Settings};
 use super::sharing::Awaited;
 use super::toast::Message;
 use crate::analysis::Params;
+use crate::task::Wake;
 use crate::view::{Command, Compare, Doc, Panel, ViewState, Workspace};
 use labels::Labels;
 use opening::{Failure, failed};
@@ -99,16 +100,16 @@ pub struct AppState {
 
 impl AppState {
     /// Nothing open. `wake` is called from other threads when [`AppState::poll`] has something to do.
-    pub fn new(opener: Arc<dyn Opener>, wake: Arc<dyn Fn() + Send + Sync>, settings: Settings) -> Self {
+    pub fn new(opener: Arc<dyn Opener>, wake: Wake, settings: Settings) -> Self {
         let mut state = Self {
             workspace: Workspace::default(),
             view: ViewState::default(),
             base: opener.base(),
-            again: Again::new(Arc::clone(&wake)),
-            searching: Searching::new(Arc::clone(&wake)),
-            gather: Gather::new(Arc::clone(&wake)),
-            joining: Joining::new(Arc::clone(&wake)),
-            rest: Rest::new(Arc::clone(&wake)),
+            again: Again::new(wake.clone()),
+            searching: Searching::new(wake.clone()),
+            gather: Gather::new(wake.clone()),
+            joining: Joining::new(wake.clone()),
+            rest: Rest::new(wake.clone()),
             large: LARGE,
             then: Then::default(),
             jobs: Jobs::new(opener, wake),

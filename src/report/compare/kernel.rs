@@ -1,7 +1,7 @@
 //! One operation beside those of other ranks, in a few words. Every number across clocks carries how far off it may be.
 
 use crate::format;
-use crate::job::{Difference, Job, Matched};
+use crate::job::{Difference, Job, Matched, Strip, StripBasis};
 
 /// Said where a communication kernel of a job of one rank is described.
 pub const ONE_RANK: &str = "one rank only: waiting and transfer cannot be told apart";
@@ -81,15 +81,16 @@ pub fn beside_text(later_ns: i64, longer_ns: i64, uncertainty_ns: Option<i64>) -
 }
 
 fn later_text(later_ns: i64, uncertainty_ns: Option<i64>) -> String {
-    let error = match uncertainty_ns {
-        Some(ns) => format!(" \u{b1}{}", format::duration(ns)),
-        None => " \u{b1}?".to_owned(),
-    };
+    let error = uncertainty_ns.map_or_else(|| "?".to_owned(), format::duration);
+    format!("{} \u{b1}{error}", later(later_ns))
+}
+
+fn later(later_ns: i64) -> String {
     let length = format::duration(later_ns.saturating_abs());
     match later_ns {
-        0 => format!("at the same time{error}"),
-        1.. => format!("+{length} later{error}"),
-        _ => format!("{length} earlier{error}"),
+        0 => "at the same time".to_owned(),
+        1.. => format!("+{length} later"),
+        _ => format!("{length} earlier"),
     }
 }
 
@@ -102,17 +103,17 @@ fn longer_text(longer_ns: i64) -> String {
     }
 }
 
-/// What sets one rank's part in a collective apart from that of rank `other`, as name and value.
-pub fn difference_lines(
-    difference: &Difference,
-    other: &str,
-    uncertainty_ns: Option<i64>,
-) -> [(&'static str, String); 2] {
+/// What sets an operation of `strip` apart from that of rank `other`, as name and value.
+pub fn difference_lines(difference: &Difference, other: &str, strip: &Strip) -> [(&'static str, String); 2] {
     let other = format::one_line(other, 40);
-    [
-        ("Arrived", format!("{} than rank {other}", later_text(difference.later_ns, uncertainty_ns))),
-        ("Took", format!("{} than on rank {other}", longer_text(difference.longer_ns))),
-    ]
+    let started = match strip.basis {
+        StripBasis::Arrival => {
+            ("Arrived", format!("{} than rank {other}", later_text(difference.later_ns, strip.uncertainty_ns)))
+        }
+        // Both are counted on their own clock: there is no error between clocks.
+        StripBasis::InStep => ("Began in step", format!("{} than on rank {other}", later(difference.later_ns))),
+    };
+    [started, ("Took", format!("{} than on rank {other}", longer_text(difference.longer_ns)))]
 }
 
 /// By how much files were moved by hand, short; `None` when none was.

@@ -41,6 +41,8 @@ pub struct Lane {
     pub pinned: bool,
     /// On lanes of arrivals, the rank that they are compared with.
     pub against: Option<RankId>,
+    /// The lane at the same height in the pane beside, which the user resizes together with this one.
+    pub beside: Option<LaneKey>,
     /// True for a lane that touches the one below it, which shows the same of another rank.
     pub touches: bool,
 }
@@ -65,6 +67,7 @@ impl Lane {
             scale: 1.0,
             pinned: false,
             against: None,
+            beside: None,
             touches: false,
         }
     }

@@ -1,4 +1,4 @@
-//! Which lanes there are, from top to bottom, and how high each is. Heights are in points, time plays no part.
+//! Which lanes there are, from top to bottom, and where each stands. Heights are in points, time plays no part.
 //!
 //! ```text
 //! rank header with the step strip
@@ -10,6 +10,7 @@
 
 mod lane;
 mod outline;
+mod shelves;
 mod size;
 
 pub use lane::{LANE_GAP_PT, Lane};
@@ -18,18 +19,9 @@ use super::arrange::arrange;
 use super::cache::Cache;
 use super::lanes::RowsKey;
 use super::strip;
-use crate::view::{LANE_SCALE, LaneKey, RankId, ViewState, Workspace};
+use crate::view::{LaneKey, RankId, ViewState, Workspace};
 use outline::Outline;
-use size::size;
-
-/// How much GPU lanes grow at most when there is room.
-const GROWTH_MAX: f32 = 6.0;
-/// How much the others grow at most when there is room left after that.
-const OTHER_GROWTH_MAX: f32 = 3.0;
-/// Sizes of nested rows where the lanes do not fit, a point apart; names can still be read in the smallest.
-const TIGHT: [f32; 2] = [0.94, 0.87];
-/// Room that stays free below the last lane.
-const FREE_PT: f32 = 24.0;
+use shelves::{Shelves, Side};
 
 /// All lanes in order; tops ascend.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +32,8 @@ pub struct Layout {
     pub height_pt: f32,
     /// The lanes that stay at the top, placed from 0 on.
     pub pinned: Vec<Lane>,
+    /// Height of these, and of those of the pane beside.
+    pub pinned_pt: f32,
     /// Every lane there is, in the order of the program and not placed, for the list of lanes.
     pub all: Vec<Lane>,
     /// Lanes that the user hid.
@@ -52,6 +46,19 @@ impl Layout {
     /// Lays out the lanes of `workspace`, building the rows that decide their heights. GPU lanes, then the others,
     /// grow into what is left of `room_pt`.
     pub(super) fn of(workspace: &Workspace, state: &ViewState, cache: &mut Cache, room_pt: f32) -> Self {
+        let layout = Self::unplaced(workspace, state, cache);
+        Self::placed(vec![(layout, state, cache)], room_pt).pop().unwrap_or_default()
+    }
+
+    /// [`Layout::of`] two panes left and right: lanes of one kind stand at one height.
+    pub(super) fn of_two(workspace: &Workspace, panes: [(&ViewState, &mut Cache); 2], room_pt: f32) -> [Self; 2] {
+        let unplaced = panes.map(|(state, cache)| (Self::unplaced(workspace, state, cache), state, &*cache));
+        let mut placed = Self::placed(unplaced.into(), room_pt).into_iter();
+        [placed.next(), placed.next()].map(Option::unwrap_or_default)
+    }
+
+    /// The lanes without their places.
+    fn unplaced(workspace: &Workspace, state: &ViewState, cache: &mut Cache) -> Self {
         cache.follow(workspace, state);
         let all = Outline::of(workspace, state, cache).lanes;
         let arranged = arrange(workspace, state, all.clone());
@@ -66,64 +73,33 @@ impl Layout {
             }
         }
         cache.prepare(workspace, &needed);
-        cache.strips.prepare(workspace, lanes.iter().chain(&pinned));
+        cache.strips.prepare(workspace, lanes.iter().chain(&pinned), cache.beside.as_ref());
         cache.prepare_counters(workspace, lanes.iter().chain(&pinned).map(|lane| lane.key));
         let (hidden, filtered) = (arranged.hidden, arranged.filtered);
+        Self { lanes, pinned, all, hidden, filtered, ..Self::default() }
+    }
+
+    /// Places the lanes of one pane, or of two left and right.
+    fn placed(mut panes: Vec<(Self, &ViewState, &Cache)>, room_pt: f32) -> Vec<Self> {
+        let mut shelves = |lanes: fn(&mut Self) -> &mut Vec<Lane>| {
+            let sides = panes.iter_mut().map(|(layout, state, cache)| {
+                let lanes = std::mem::take(lanes(layout));
+                Side { state, cache, lanes }
+            });
+            Shelves::new(sides.collect())
+        };
+        let (mut pinned, mut lanes) = (shelves(|layout| &mut layout.pinned), shelves(|layout| &mut layout.lanes));
         // Pinned lanes are placed first: the others grow into what they leave.
-        let mut layout = Self { lanes: pinned, all, hidden, filtered, ..Self::default() };
-        layout.place(state, cache, (1.0, 1.0));
-        layout.pinned = std::mem::replace(&mut layout.lanes, lanes);
-        let room_pt = room_pt - layout.height_pt;
-        layout.place(state, cache, (1.0, 1.0));
-        if layout.height_pt > room_pt {
-            // Nested rows give way before other lanes are pushed out of sight.
-            for tight in TIGHT {
-                layout.place(state, cache, (1.0, tight));
-                if layout.height_pt <= room_pt {
-                    break;
-                }
-            }
-            return layout;
-        }
-        let resized = |lane: &Lane| state.lane_scale.contains_key(&lane.key);
-        let gpu = layout.growth(room_pt, GROWTH_MAX, |lane| grows(lane.key) && !resized(lane));
-        layout.place(state, cache, (gpu, 1.0));
-        let others = |lane: &Lane| !(grows(lane.key) || lane.is_header() || resized(lane));
-        let other = layout.growth(room_pt, OTHER_GROWTH_MAX, others);
-        layout.place(state, cache, (gpu, other));
-        layout
-    }
-
-    /// By how much the lanes for which `growing` holds can grow in `room_pt`.
-    fn growth(&self, room_pt: f32, most: f32, growing: impl Fn(&Lane) -> bool) -> f32 {
-        let growing_pt: f32 = self.lanes.iter().filter(|lane| growing(lane)).map(|lane| lane.height_pt).sum();
-        let left_pt = room_pt - self.height_pt - FREE_PT;
-        if growing_pt > 0.0 && left_pt > 0.0 { (1.0 + left_pt / growing_pt).min(most) } else { 1.0 }
-    }
-
-    /// Sizes the lanes and puts them below each other; GPU lanes and the others grow by the factors of `growth`.
-    fn place(&mut self, state: &ViewState, cache: &Cache, growth: (f32, f32)) {
-        self.height_pt = 0.0;
-        for lane in &mut self.lanes {
-            let growth = if grows(lane.key) { growth.0 } else { growth.1 };
-            let tight = growth < 1.0 && !lane.is_nested();
-            let growth = if lane.is_header() || tight { 1.0 } else { growth };
-            // A lane that the user resized keeps its height, whatever room there is.
-            let scale = state.lane_scale.get(&lane.key).copied().filter(|s| s.is_finite());
-            lane.scale = scale.map_or(growth, |scale| scale.clamp(LANE_SCALE.0, LANE_SCALE.1));
-            let rows = lane.rows_key().and_then(|key| cache.rows(key)).map_or(0, |rows| rows.rows.len());
-            lane.top_pt = self.height_pt;
-            lane.has_marks = matches!(lane.key, LaneKey::Nvtx(doc, thread)
-                if cache.rows(RowsKey::Marks(doc, thread)).is_some_and(|marks| !marks.rows.is_empty()));
-            size(lane, rows, lane.scale, state);
-            self.height_pt += lane.height_pt;
-        }
+        let pinned_pt = pinned.place();
+        let height_pt = lanes.fit(room_pt - pinned_pt);
+        let placed = pinned.into_lanes().into_iter().zip(lanes.into_lanes());
+        let layouts = panes.into_iter().map(|(layout, ..)| layout).zip(placed);
+        layouts.map(|(layout, (pinned, lanes))| Self { lanes, pinned, height_pt, pinned_pt, ..layout }).collect()
     }
 
     /// The pinned lanes as a layout of their own.
     pub fn pinned(&self) -> Self {
-        let height_pt = self.pinned.last().map_or(0.0, Lane::bottom_pt);
-        Self { lanes: self.pinned.clone(), height_pt, ..Self::default() }
+        Self { lanes: self.pinned.clone(), height_pt: self.pinned_pt, ..Self::default() }
     }
 
     /// The lanes that touch `top_pt..bottom_pt`.

@@ -99,7 +99,7 @@ fn the_legend_comes_with_other_colours_and_takes_its_room_from_the_lanes() {
 fn the_colours_before_stay_until_the_others_are_made_beside_the_frame() {
     let by_class = window();
     let mut window = window();
-    window.color_beside();
+    window.work_beside();
     let shown = |window: &Window| {
         let rows = window.cache.rows(RowsKey::Lane(LaneKey::Compute(RANK))).unwrap().inks.clone();
         let ops = window.workspace.docs[0].trace.ranks[0].ops.len();

@@ -7,11 +7,11 @@ use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark}
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
 use crate::report::compare::{clock_error, signed};
+use crate::task::{Task, Wake};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
-use egui::{Context, Ui};
+use egui::Ui;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// With more operations of both ranks than this a frame does not wait for them.
 const LARGE: usize = 50_000;
@@ -34,9 +34,9 @@ pub struct OutliersCache {
 /// The last search.
 #[derive(Debug, Default)]
 struct Search {
-    /// The window that is drawn anew when something is found; without it a frame waits.
-    beside: Option<Context>,
-    looking: Option<Looking>,
+    /// Asks for another frame when something is found; without it a frame waits.
+    beside: Option<Wake>,
+    looking: Option<(Key, Task<Made>)>,
 }
 
 /// Of which documents and ranks.
@@ -67,69 +67,30 @@ impl Made {
     }
 }
 
-/// A search for outliers and, once it is over, what it found; nothing when it was given up.
-#[derive(Debug)]
-struct Looking {
-    key: Key,
-    made: Arc<OnceLock<Made>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Looking {
-    /// Starts it, or does it at once without `beside`, for at most `large` operations, and where no thread can be had.
-    fn start(beside: Option<&Context>, workspace: &Workspace, key: Key, large: usize) -> Self {
-        let looking = Self { key, made: Arc::default(), stop: Arc::default() };
-        let ranks = key.1;
-        let ops: usize = ranks.iter().filter_map(|id| Some(workspace.rank(*id)?.1.ops.len())).sum();
-        let started = beside.filter(|_| ops > large).is_some_and(|ctx| {
-            let (ctx, open) = (ctx.clone(), workspace.clone());
-            let (slot, stop) = (Arc::clone(&looking.made), Arc::clone(&looking.stop));
-            let work = move || {
-                if let Some(made) = Made::find(&open, ranks, &|| stop.load(Ordering::Relaxed)) {
-                    slot.get_or_init(|| made);
-                }
-                // That nobody else holds it tells that the search is over.
-                drop(slot);
-                ctx.request_repaint();
-            };
-            std::thread::Builder::new().name("outliers".to_owned()).spawn(work).is_ok()
-        });
-        if !started && let Some(made) = Made::find(workspace, ranks, &|| false) {
-            looking.made.get_or_init(|| made);
-        }
-        looking
-    }
-
-    fn is_running(&self) -> bool {
-        self.made.get().is_none() && Arc::strong_count(&self.made) > 1
-    }
-}
-
-impl Drop for Looking {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
-
 impl OutliersCache {
-    /// From now on many operations are compared beside the frame, and `ctx` is drawn anew when that is done.
-    pub fn look_beside(&mut self, ctx: &Context) {
-        self.search.beside = Some(ctx.clone());
+    /// From now on many operations are compared beside the frame, and `wake` asks for another one when that is done.
+    pub fn look_beside(&mut self, wake: &Wake) {
+        self.search.beside = Some(wake.clone());
     }
 }
 
 impl Search {
-    /// What was found between two ranks; `None` as long as it is looked for.
+    /// What was found between two ranks; `None` as long as it is looked for. With more than `large` operations a frame
+    /// does not wait for it.
     fn follow(&mut self, workspace: &Workspace, key: Key, large: usize) -> Option<&Made> {
-        if self.looking.as_ref().is_none_or(|looking| looking.key != key) {
-            if let Some(old) = self.looking.as_ref().filter(|old| old.is_running()) {
+        if self.looking.as_ref().is_none_or(|(of, task)| *of != key || task.is_given_up()) {
+            if let Some((_, old)) = self.looking.as_ref().filter(|(_, old)| !old.is_over()) {
                 // One search at a time: this one ends soon, and asks for another frame.
-                old.stop.store(true, Ordering::Relaxed);
+                old.stop();
                 return None;
             }
-            self.looking = Some(Looking::start(self.beside.as_ref(), workspace, key, large));
+            let (ranks, open) = (key.1, workspace.clone());
+            let ops: usize = ranks.iter().filter_map(|id| Some(workspace.rank(*id)?.1.ops.len())).sum();
+            let wake = self.beside.clone().filter(|_| ops > large);
+            let task = Task::start("outliers", wake, move |is_stopped| Made::find(&open, ranks, is_stopped));
+            self.looking = Some((key, task));
         }
-        self.looking.as_ref()?.made.get()
+        self.looking.as_ref()?.1.get()
     }
 }
 
@@ -266,10 +227,10 @@ mod tests {
 
     #[test]
     fn outliers_are_looked_for_beside_the_frame_once_for_each_pair_of_ranks() {
-        let (workspace, ctx) = (workspace(), Context::default());
+        let workspace = workspace();
         let ranks = [0, 1].map(|doc| RankId { doc, rank: 0 });
         let mut cache = OutliersCache::default();
-        cache.look_beside(&ctx);
+        cache.look_beside(&Wake::new(|| {}));
         let mut cache = cache.search;
         let mut wait = |key: Key| {
             loop {

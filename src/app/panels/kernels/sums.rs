@@ -2,6 +2,8 @@
 
 use crate::analysis::{KernelTable, NamedBy};
 use crate::app::cx::Chosen;
+use crate::task::Task;
+use crate::timeline;
 use crate::units::Span;
 use crate::view::RankId;
 use egui::Context;
@@ -9,7 +11,6 @@ use rustc_hash::FxHasher;
 use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 /// Operations that are added up within a frame.
 const AT_ONCE: usize = 200_000;
@@ -45,14 +46,12 @@ impl SumsKey {
     }
 }
 
-/// Sums on their way.
-type Awaited = (SumsKey, Receiver<KernelTable>);
-
 /// Makes sums and keeps them.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     kept: VecDeque<(SumsKey, Arc<KernelTable>)>,
-    awaited: Option<Awaited>,
+    /// Sums on their way.
+    awaited: Option<(SumsKey, Task<KernelTable>)>,
 }
 
 impl Sums {
@@ -62,51 +61,35 @@ impl Sums {
         if let Some((_, table)) = self.kept.iter().find(|(known, _)| known == key) {
             return Some(Arc::clone(table));
         }
-        let make = {
-            let (trace, analysis) = (Arc::clone(&chosen.doc.trace), Arc::clone(&chosen.doc.analysis));
-            let key = key.clone();
-            move || KernelTable::of(&trace, key.rank.rank, &analysis.classes, key.by, key.windows.as_deref())
-        };
-        if chosen.rank.ops.len() <= AT_ONCE {
-            return Some(self.keep(key.clone(), make()));
-        }
         // One at a time: what is asked for meanwhile is asked for again by a later frame.
         if self.awaited.is_none() {
-            let (sender, receiver) = sync_channel(1);
-            let ctx = ctx.clone();
-            let work = move || {
-                // The receiver is gone when the window closed meanwhile.
-                let _ = sender.send(make());
-                ctx.request_repaint();
+            let (trace, analysis) = (Arc::clone(&chosen.doc.trace), Arc::clone(&chosen.doc.analysis));
+            let of = key.clone();
+            let add = move |_: &dyn Fn() -> bool| {
+                Some(KernelTable::of(&trace, of.rank.rank, &analysis.classes, of.by, of.windows.as_deref()))
             };
-            if std::thread::Builder::new().name("kernel sums".to_owned()).spawn(work).is_ok() {
-                self.awaited = Some((key.clone(), receiver));
-            }
+            let wake = (chosen.rank.ops.len() > AT_ONCE).then(|| timeline::wake(ctx));
+            self.awaited = Some((key.clone(), Task::start("kernel sums", wake, add)));
+            self.receive();
         }
-        None
+        self.kept.iter().find(|(known, _)| known == key).map(|(_, table)| Arc::clone(table))
     }
 
     fn receive(&mut self) {
-        let Some((key, receiver)) = &self.awaited else { return };
-        match receiver.try_recv() {
-            Ok(table) => {
-                let key = key.clone();
-                self.awaited = None;
-                self.keep(key, table);
-            }
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => self.awaited = None,
+        let Some((key, task)) = self.awaited.take() else { return };
+        match task.take() {
+            Ok(Some(table)) => self.keep(key, table),
+            Ok(None) => {}
+            Err(task) => self.awaited = Some((key, task)),
         }
     }
 
-    fn keep(&mut self, key: SumsKey, table: KernelTable) -> Arc<KernelTable> {
+    fn keep(&mut self, key: SumsKey, table: KernelTable) {
         // Those of documents that are closed are of no use any more.
         self.kept.retain(|(known, _)| known.revision == key.revision);
-        let table = Arc::new(table);
-        self.kept.push_back((key, Arc::clone(&table)));
+        self.kept.push_back((key, Arc::new(table)));
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
-        table
     }
 }
