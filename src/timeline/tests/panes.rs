@@ -1,9 +1,17 @@
 //! Two ranks in panes of their own, with the mouse.
 
 use super::job::{FIRST, SECOND, all_reduce, two};
+use crate::analysis::{Params, analyze};
+use crate::timeline::layout::{Lane, Layout};
+use crate::timeline::strip;
 use crate::timeline::testing::Window;
-use crate::view::{Command, CompareCommand, CompareForm, Item, LaneKey, PaneLink, ViewState, Viewport};
+use crate::trace::testing::Fixture;
+use crate::trace::{CopyKind, OpKind};
+use crate::view::{
+    Command, CompareCommand, CompareForm, Item, LaneCommand, LaneKey, PaneLink, ViewState, Viewport, Workspace,
+};
 use egui::{Modifiers, PointerButton, Pos2, Vec2, pos2, vec2};
+use std::sync::Arc;
 
 fn in_form(form: CompareForm, link: PaneLink) -> Window {
     let mut window = two();
@@ -82,6 +90,156 @@ fn each_pane_shows_its_rank_alone_with_arrivals_between_them() {
         layout.pinned.iter().chain(&layout.lanes).map(|lane| (lane.top_pt, lane.height_pt)).collect::<Vec<_>>()
     });
     assert_eq!(sides[0], sides[1]);
+}
+
+const US: i64 = 1_000;
+
+/// A run of 40 steps of two kernels, the second of which begins `late_us` later and takes `longer_us` longer in the last step.
+/// With `more`, kernels overlap, and there is a copy and a further thread of ranges.
+fn run(late_us: i64, longer_us: i64, more: bool) -> (Arc<crate::trace::Trace>, Arc<crate::analysis::Analysis>) {
+    let mut fixture = Fixture::new();
+    for step in 0..40 {
+        let at = step * 1_000 * US;
+        fixture.range(&format!("step {step}"), 1, at, at + 900 * US);
+        fixture.launched("gemm", 7, 1, at + 10 * US, at + 100 * US, at + 200 * US);
+        let (late, longer) = if step == 39 { (late_us * US, longer_us * US) } else { (0, 0) };
+        fixture.launched("softmax", 7, 1, at + 20 * US, at + 300 * US + late, at + 400 * US + late + longer);
+        if more {
+            fixture.kernel("gemm", 8, at + 150 * US, at + 250 * US);
+            let copy = OpKind::Memcpy(CopyKind::HostToDevice);
+            fixture.gpu_op(copy, "HtoD", 9, at, at + 50 * US, None, Some(1 << 20));
+            fixture.range("loader", 2, at, at + 100 * US);
+            fixture.launched("gemm", 7, 2, at + 30 * US, at + 500 * US, at + 510 * US);
+        }
+    }
+    let trace = fixture.build();
+    let analysis = analyze(&trace, &Params::default());
+    (Arc::new(trace), Arc::new(analysis))
+}
+
+fn runs(more: bool, form: CompareForm) -> Window {
+    let mut window = Window::new(Workspace::new([run(0, 0, more), run(30, 50, false)]), vec2(1280.0, 900.0));
+    window.state.apply(&Command::Compare(CompareCommand::Show(Some(form))), &window.workspace);
+    window.act(Vec::new());
+    window
+}
+
+/// The layouts of both panes, as they stand beside each other.
+fn beside(window: &mut Window) -> [Layout; 2] {
+    let states = [0, 1].map(|pane| window.state.of_pane(pane));
+    let mut caches = [crate::timeline::Cache::default(), crate::timeline::Cache::default()];
+    let [first, second] = &mut caches;
+    Layout::of_two(&window.workspace, [(&states[0], first), (&states[1], second)], 876.0)
+}
+
+fn of<'a>(layout: &'a Layout, key: impl Fn(&LaneKey) -> bool) -> Option<&'a Lane> {
+    layout.lanes.iter().chain(&layout.pinned).find(|lane| key(&lane.key))
+}
+
+#[test]
+fn left_and_right_lanes_of_one_kind_stand_at_one_height_whatever_else_a_rank_has() {
+    let mut window = runs(true, CompareForm::SideBySide);
+    let check = |window: &mut Window| {
+        let [left, right] = beside(window);
+        let kinds: [fn(&LaneKey) -> bool; 5] = [
+            |key| matches!(key, LaneKey::Rank(_)),
+            |key| matches!(key, LaneKey::Compute(_)),
+            |key| matches!(key, LaneKey::Idle(_)),
+            |key| matches!(key, LaneKey::Launches(..)),
+            |key| matches!(key, LaneKey::Differences(_)),
+        ];
+        for kind in kinds {
+            let [a, b] = [of(&left, kind).unwrap(), of(&right, kind).unwrap()];
+            assert_eq!((a.top_pt, a.height_pt), (b.top_pt, b.height_pt), "{:?}", a.key);
+            assert_eq!((a.beside, b.beside), (Some(b.key), Some(a.key)));
+        }
+        assert_eq!((left.height_pt, left.pinned_pt), (right.height_pt, right.pinned_pt));
+        let tops_ascend = |lanes: &[Lane]| lanes.is_sorted_by(|a, b| a.bottom_pt() <= b.top_pt);
+        assert!(tops_ascend(&left.lanes) && tops_ascend(&right.lanes));
+        [left, right]
+    };
+    let [left, right] = check(&mut window);
+    let [rows, other_rows] = [&left, &right].map(|own| of(own, |key| matches!(key, LaneKey::Compute(_))).unwrap().rows);
+    assert!(rows > other_rows, "kernels overlap on the left only: {rows} {other_rows}");
+    assert!(left.lanes.len() > right.lanes.len(), "lanes that only the left one has");
+    // Dragged on one side or asked for by keys, both become higher.
+    let compute = of(&right, |key| matches!(key, LaneKey::Compute(_))).unwrap().clone();
+    let asked = [LaneCommand::Focus(Some(compute.key)), LaneCommand::ScaleBy(0.5)];
+    for command in [
+        Command::Compare(CompareCommand::Activate(1)),
+        Command::Lane(asked[0].clone()),
+        Command::Lane(asked[1].clone()),
+    ] {
+        window.state.apply(&command, &window.workspace);
+    }
+    window.act(Vec::new());
+    assert_eq!(window.state.lane_scale.get(&compute.key), window.state.lane_scale.get(&compute.beside.unwrap()));
+    let [_, lower] = check(&mut window);
+    let now = of(&lower, |key| *key == compute.key).unwrap();
+    assert!(now.height_pt < compute.height_pt && !window.state.lane_scale.is_empty());
+}
+
+#[test]
+fn two_runs_without_common_collectives_are_compared_in_their_steps() {
+    for form in CompareForm::ALL {
+        let mut window = runs(false, form);
+        let whole = window.state.clone();
+        if form != CompareForm::Overlay {
+            window.state = whole.of_pane(1);
+        }
+        window.state.viewport = Viewport::of(crate::units::Span::new(39_000 * US, 40_000 * US));
+        window.with_frame(|frame, layout, cache| {
+            let lane = of(layout, |key| *key == LaneKey::Differences(SECOND)).expect("a strip").clone();
+            assert_eq!(lane.against, Some(FIRST));
+            let strip = cache.strips.of(frame.workspace, &lane).expect("it is there at once");
+            assert_eq!((strip.len(), strip.most_ns), (80, 30 * US), "two kernels in each of 40 steps");
+            assert_eq!(strip::name(frame.workspace, &lane).0, "Start in step against rank 0 (made-by-hand)");
+            let own = if lane.pinned { frame.pinned() } else { *frame };
+            let at = pos2(own.x_of((39_330 * US) as f64) + 2.0, own.origin_pt + lane.top_pt + lane.height_pt / 2.0);
+            let (text, _) = strip::tooltip(frame, layout, cache, at).expect("a bar");
+            assert!(text.title.contains("softmax"), "{form:?} {}", text.title);
+            let lines: Vec<&str> = text.lines.iter().map(|(_, value)| value.as_str()).collect();
+            assert!(lines[0].contains("30.0 \u{b5}s later than on rank 0"), "{lines:?}");
+            assert!(lines[1].starts_with("50.0 \u{b5}s longer than on rank 0"), "{lines:?}");
+        });
+    }
+    // Without two that are compared there is no such lane.
+    let mut window = runs(false, CompareForm::Stacked);
+    window.state.apply(&Command::Compare(CompareCommand::Show(None)), &window.workspace);
+    assert!(of(&window.layout(), |key| matches!(key, LaneKey::Differences(_))).is_none());
+}
+
+#[test]
+fn many_operations_of_two_runs_are_compared_beside_the_frame_and_again_only_for_other_files() {
+    let mut window = runs(false, CompareForm::Overlay);
+    window.cache = crate::timeline::Cache::default();
+    window.work_beside();
+    let strip = |window: &mut Window| {
+        window.with_frame(|frame, layout, cache| {
+            let lane = of(layout, |key| *key == LaneKey::Differences(SECOND)).unwrap();
+            cache.strips.of(frame.workspace, lane).map(|strip| (Arc::as_ptr(&strip), strip.len()))
+        })
+    };
+    let first = loop {
+        if let Some(found) = strip(&mut window) {
+            break found;
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(first.1, 80);
+    // Moving a file changes the clock, and nothing in the steps.
+    let mut job = (*window.workspace.job).clone();
+    job.moving = true;
+    window.workspace.job = Arc::new(job);
+    assert_eq!(strip(&mut window), Some(first));
+    window.workspace = Workspace::new([run(0, 0, false), run(0, 0, true)]);
+    let again = loop {
+        if let Some(found) = strip(&mut window) {
+            break found;
+        }
+        std::thread::yield_now();
+    };
+    assert_ne!(again.0, first.0);
 }
 
 #[test]
