@@ -36,7 +36,7 @@ mod tests;
 mod waits;
 
 pub use arrivals::{CommGroup, GroupKey};
-pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
+pub use clock::{Basis, Clock, ClockMap, ClockMode, Doubt, Notice, SourceClock};
 pub use cost::{Extra, ExtraKind, SlowKernels};
 pub use diff::{
     COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, DiffScope, ENOUGH_STEPS, KernelDelta, RangeDelta,

@@ -11,7 +11,7 @@ use super::layout::{Lane, Layout};
 use super::tooltip::Text;
 use crate::format;
 use crate::job::{Job, Strip, StripBar};
-use crate::report::compare::{clock_error, difference_lines};
+use crate::report::compare::{clock_error, difference_lines, reservation_line};
 use crate::view::{Item, LaneKey, RankId, ViewState, Workspace};
 use egui::Pos2;
 use std::sync::Arc;
@@ -169,5 +169,6 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
         format!("{} collectives drawn as one", format::count(u64::from(bar.count)))
     };
     lines.extend(difference_lines(&bar.most, &other, strip.uncertainty_ns));
+    lines.extend(reservation_line(&frame.workspace.job));
     Some((Text { title, lines }, own.row_edges(&lane, 0)))
 }

@@ -1,5 +1,6 @@
 //! One operation beside those of other ranks, in a few words. Every number across clocks carries how far off it may be.
 
+use super::words::reservation;
 use crate::format;
 use crate::job::{Difference, Job, Matched};
 
@@ -20,10 +21,17 @@ pub fn kernel_lines(job: &Job, rank: usize, op: u32) -> Vec<(&'static str, Strin
     let speed = speed.map_or_else(String::new, |gb_per_s| {
         format!(", bus bandwidth {} of the transfer", format::bandwidth(Some(gb_per_s)))
     });
-    vec![
+    let mut lines = vec![
         ("Waited", waited(job, &matched, member)),
         ("Transfer", format!("{}{speed}", format::duration(split.transfer_ns))),
-    ]
+    ];
+    lines.extend(reservation_line(job));
+    lines
+}
+
+/// The reservation about who was late as name and value, below times across clocks; `None` when there is none.
+pub fn reservation_line(job: &Job) -> Option<(&'static str, String)> {
+    reservation(job).map(|text| ("Clock", text))
 }
 
 /// For whom a member waited, and how long.

@@ -3,10 +3,10 @@
 use super::TIME;
 use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
-use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark};
+use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
-use crate::report::compare::{clock_error, signed};
+use crate::report::compare::{clock_error, reservation, signed};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
 use egui::{Context, Ui};
 use std::collections::BTreeMap;
@@ -165,6 +165,11 @@ pub fn show(
         return;
     }
     let error = clock_error(cx.workspace.job.clock.uncertainty_ns(a.doc, b.doc));
+    // Of one file's ranks the clock is their own.
+    let reserved = reservation(&cx.workspace.job).filter(|_| a.doc != b.doc);
+    if let Some(text) = reserved.as_deref().filter(|_| outliers.listed.iter().any(|outlier| outlier.met.is_some())) {
+        warning(ui, cx.palette, text);
+    }
     let row = |at: usize| {
         let (Some(outlier), Some((full, label))) = (outliers.listed.get(at), names.get(at)) else {
             return Row::default();
@@ -177,7 +182,7 @@ pub fn show(
             shared: label.shared,
             full: format::one_line(full, 400),
             cells: cells(outlier),
-            note: note(outlier, &error),
+            note: note(outlier, &error, reserved.as_deref()),
             selected: cx.view.selected == Some(item),
             ..Row::default()
         }
@@ -234,11 +239,12 @@ fn cells(outlier: &Outlier) -> Vec<Cell> {
     ]
 }
 
-fn note(outlier: &Outlier, clock_error: &str) -> String {
+fn note(outlier: &Outlier, clock_error: &str, reserved: Option<&str>) -> String {
     let mut note = format!("Usual difference of others like it: {}.", signed(outlier.usual_ns));
     if let Some(met) = outlier.met {
         let [before, after] = met.wait_ns.map(format::duration);
         note.push_str(&format!(" Waited for the last rank: {before} before, {after} after{clock_error}."));
+        note.extend(reserved.map(|text| format!(" {text}")));
     }
     note
 }

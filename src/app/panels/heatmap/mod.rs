@@ -5,12 +5,12 @@
 mod pixels;
 mod plot;
 
-use super::grid::remark;
+use super::grid::{remark, warning};
 use crate::analysis::Limit;
 use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Heat, HeatMetric};
-use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, value_text};
+use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, reservation, value_text};
 use crate::timeline::ramp;
 use crate::view::Command;
 use egui::epaint::Mesh;
@@ -81,12 +81,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut HeatmapCache, out: &mut Vec<Co
         return;
     }
     remark(ui, &made.summary);
+    if let Some(text) = reservation(&cx.workspace.job).filter(|_| made.heat.metric == HeatMetric::Wait) {
+        warning(ui, cx.palette, &text);
+    }
     let room = vec2(ui.available_width(), (ui.available_height() - LEGEND_PT).max(80.0));
     let plot = Plot::new(ui, cx, &made.heat, room);
     map(ui, cx, made, &plot, (drawn, cursor, told), out);
     legend(ui, cx, made);
     if !told.is_empty() {
-        ui.add(Label::new(RichText::new(told.as_str()).small().color(cx.palette.warning)).wrap());
+        warning(ui, cx.palette, told);
     }
 }
 
