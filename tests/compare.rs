@@ -375,6 +375,22 @@ fn what_is_compared_and_what_is_noise_is_said_with_many_steps_few_and_none() {
 }
 
 #[test]
+fn what_is_the_same_in_both_is_equal_and_not_noise() {
+    let job = small_job();
+    let home = job.path();
+    std::fs::create_dir(home.join("again")).unwrap();
+    std::fs::copy(home.join(EXPORTS[0]), home.join("again/rank0.sqlite")).unwrap();
+    let both = ["compare", EXPORTS[0], "again/rank0.sqlite"];
+    let found = json(home, &[&both[..], &["--json"]].concat());
+    let parts: Vec<&Value> = found["diff"]["parts"].as_object().unwrap().values().collect();
+    assert!(parts.len() == 5 && parts.iter().all(|part| part["remark"] == "equal"), "{parts:?}");
+    let text = succeeds(home, &both);
+    let rows: Vec<&str> = text.lines().filter(|line| line.trim_end().ends_with(" equal")).collect();
+    assert!(rows.len() > 5 && rows[0].trim_start().starts_with("Step "), "{text}");
+    assert!(!text.contains(" noise\n"), "{text}");
+}
+
+#[test]
 fn with_several_ranks_nobody_is_sent_to_record_several() {
     let job = small_job();
     let home = job.path();

@@ -2,7 +2,7 @@
 
 use super::super::document::{Block, Grid};
 use super::change::{
-    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
+    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of, scope_text,
     shape_text, sums_of_text, verdict_change_text,
 };
 use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
@@ -270,7 +270,7 @@ fn delta_cells(delta: &Delta) -> [String; 5] {
         format::duration(delta.b_ns),
         delta_text(delta),
         change_text(delta),
-        noise_text(delta).to_owned(),
+        remark_of(delta).unwrap_or_default().to_owned(),
     ]
 }
 
