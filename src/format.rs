@@ -129,6 +129,27 @@ pub fn points(fraction: f64) -> String {
     if fraction.is_finite() { format!("{} points", decimal(fraction * 100.0, 1)) } else { UNKNOWN.to_owned() }
 }
 
+/// A difference with its sign, where no word tells its direction: `+2.500 ms`, as in columns of differences.
+pub fn signed_duration(ns: i64) -> String {
+    signed(duration(ns))
+}
+
+/// The same of a share of 1: `+5.0 %`.
+pub fn signed_percent(fraction: Option<f64>) -> String {
+    signed(percent(fraction))
+}
+
+/// A number as text with its sign; what reads as nothing has none.
+pub fn signed(number: String) -> String {
+    if number.starts_with('-') || is_nothing(&number) { number } else { format!("+{number}") }
+}
+
+/// A difference whose direction a word tells, so that it has no sign: `2.500 ms later`; `None` of no difference.
+pub fn directed(ns: i64, more: &str, less: &str) -> Option<String> {
+    let word = if ns > 0 { more } else { less };
+    (ns != 0).then(|| format!("{} {word}", duration(ns.saturating_abs())))
+}
+
 /// An amount of memory in powers of 1024: `1.5 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -301,6 +322,17 @@ mod tests {
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
         assert_eq!(percent(Some(-12.345)), "-1\u{2009}234.5 %");
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_or_a_word_for_its_direction() {
+        let signs = [2_500_000, 0, -5].map(signed_duration);
+        assert_eq!(signs, ["+2.500 ms".to_owned(), "0 ns".into(), "-5 ns".into()]);
+        let shares = [Some(0.05), Some(0.000_1), Some(-0.000_1), Some(-0.2), None].map(signed_percent);
+        assert_eq!(shares, ["+5.0 %".to_owned(), "0.0 %".into(), "0.0 %".into(), "-20.0 %".into(), "-".into()]);
+        let words = [387, 0, -387].map(|ns| directed(ns, "later", "earlier"));
+        assert_eq!(words, [Some("387 ns later".to_owned()), None, Some("387 ns earlier".into())]);
+        assert!(directed(i64::MIN, "later", "earlier").is_some());
     }
 
     #[test]

@@ -5,16 +5,12 @@ use crate::job::{COMPARABLE, Delta, Diff, DiffScope, ENOUGH_STEPS, Job};
 
 /// A difference with its sign.
 pub fn delta_text(delta: &Delta) -> String {
-    signed(delta, format::duration(delta.ns()))
+    format::signed_duration(delta.ns())
 }
 
 /// A difference as a share of what was before; "-" when there was nothing.
 pub fn change_text(delta: &Delta) -> String {
-    delta.share().map_or_else(|| format::UNKNOWN.to_owned(), |share| signed(delta, format::percent(Some(share))))
-}
-
-fn signed(delta: &Delta, text: String) -> String {
-    if delta.ns() > 0 { format!("+{text}") } else { text }
+    format::signed_percent(delta.share())
 }
 
 /// What there is to say of a difference: "equal" when there is none, "noise" when it is no more than the runs vary from

@@ -78,11 +78,6 @@ pub fn clock_error(uncertainty_ns: Option<i64>) -> String {
     }
 }
 
-/// A difference with its sign: `+2.50 ms`.
-pub fn signed(ns: i64) -> String {
-    format!("{}{}", if ns > 0 { "+" } else { "" }, format::duration(ns))
-}
-
 /// When and how long something ran beside something else: `1.20 ms later ±0.8 us, 300 us longer`.
 pub fn beside_text(later_ns: i64, longer_ns: i64, uncertainty_ns: Option<i64>) -> String {
     format!("{}, {}", later_text(later_ns, uncertainty_ns), longer_text(longer_ns))
@@ -93,21 +88,13 @@ fn later_text(later_ns: i64, uncertainty_ns: Option<i64>) -> String {
         Some(ns) => format!(" \u{b1}{}", format::duration(ns)),
         None => " \u{b1}?".to_owned(),
     };
-    let length = format::duration(later_ns.saturating_abs());
-    match later_ns {
-        0 => format!("at the same time{error}"),
-        1.. => format!("+{length} later{error}"),
-        _ => format!("{length} earlier{error}"),
-    }
+    let when = format::directed(later_ns, "later", "earlier");
+    format!("{}{error}", when.as_deref().unwrap_or("at the same time"))
 }
 
-fn longer_text(longer_ns: i64) -> String {
-    let length = format::duration(longer_ns.saturating_abs());
-    match longer_ns {
-        0 => "as long".to_owned(),
-        1.. => format!("{length} longer"),
-        _ => format!("{length} shorter"),
-    }
+/// How much longer something took than something else: `300 us longer`.
+pub fn longer_text(longer_ns: i64) -> String {
+    format::directed(longer_ns, "longer", "shorter").unwrap_or_else(|| "as long".to_owned())
 }
 
 /// What sets one rank's part in a collective apart from that of rank `other`, as name and value.
@@ -135,7 +122,7 @@ pub fn shift_text(job: &Job) -> Option<String> {
 
 /// By how much something was moved by hand: `shifted +2.50 ms`.
 pub fn shifted_by(shift_ns: i64) -> String {
-    format!("shifted {}", signed(shift_ns))
+    format!("shifted {}", format::signed_duration(shift_ns))
 }
 
 #[cfg(test)]
@@ -144,7 +131,7 @@ mod tests {
 
     #[test]
     fn differences_are_said_with_their_direction_and_error() {
-        assert_eq!(beside_text(1_200_000, 300_000, Some(800)), "+1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer");
+        assert_eq!(beside_text(1_200_000, 300_000, Some(800)), "1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer");
         assert_eq!(beside_text(-5, -7, Some(0)), "5 ns earlier \u{b1}0 ns, 7 ns shorter");
         assert_eq!(beside_text(0, 0, None), "at the same time \u{b1}?, as long");
         assert_eq!((shifted_by(2_500_000), shifted_by(-5)), ("shifted +2.500 ms".into(), "shifted -5 ns".into()));

@@ -21,7 +21,7 @@ pub use collectives_json::StragglerLine;
 pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use json::{Alignment, CompareReport};
 pub use kernel::{
-    beside_text, clock_error, difference_lines, kernel_lines, reservation_line, shift_text, shifted_by, signed,
+    beside_text, clock_error, difference_lines, kernel_lines, longer_text, reservation_line, shift_text, shifted_by,
 };
 pub use pipeline::{
     STAGE_COLUMNS, StageCell, StageNumber, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,

@@ -109,12 +109,12 @@ fn clock(job: &Job, blocks: &mut Vec<Block>) {
         let mut cells = vec![
             name(job.name(export)),
             basis_text(source.basis).to_owned(),
-            format::duration(source.map.offset_ns),
+            format::signed_duration(source.map.offset_ns),
             drift_text(source),
             uncertainty_text(source.uncertainty_ns()),
             format::count(source.matched),
         ];
-        cells.extend(shifted.then(|| format::duration(source.shift_ns)));
+        cells.extend(shifted.then(|| format::signed_duration(source.shift_ns)));
         cells
     };
     let rows = job.clock.sources.iter().enumerate().map(row).collect();
@@ -141,7 +141,7 @@ fn straggler(job: &Job, blocks: &mut Vec<Block>) {
                 extra_text(extra.kind),
                 format::duration(extra.own_ns),
                 format::duration(extra.others_ns),
-                format::duration(extra.delta_ns()),
+                format::signed_duration(extra.delta_ns()),
             ]
         };
         let rows: Vec<Vec<String>> = found.extras.iter().take(5).map(row).collect();

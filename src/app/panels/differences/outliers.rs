@@ -6,7 +6,7 @@ use crate::app::cx::Cx;
 use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
-use crate::report::compare::{clock_error, reservation, signed};
+use crate::report::compare::{clock_error, longer_text, reservation};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
 use egui::{Context, Ui};
 use std::collections::BTreeMap;
@@ -177,7 +177,7 @@ pub fn show(
         let item = Item::Op(b, outlier.ops[1]);
         let name = format::one_line(&label.text, 200);
         Row {
-            action: format!("Show {name}, {} than before", signed(outlier.longer_ns)),
+            action: format!("Show {name}, {} than before", longer_text(outlier.longer_ns)),
             name,
             shared: label.shared,
             full: format::one_line(full, 400),
@@ -227,7 +227,7 @@ fn summary(outliers: &Outliers) -> String {
 
 fn cells(outlier: &Outlier) -> Vec<Cell> {
     let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
-    let signed_cell = |ns: i64| Cell::whole(signed(ns), ns);
+    let signed_cell = |ns: i64| Cell::whole(format::signed_duration(ns), ns);
     let later = outlier.met.map(|met| met.later_ns);
     let step = outlier.step.map_or_else(|| "-".to_owned(), |number| number.to_string());
     vec![
@@ -240,7 +240,7 @@ fn cells(outlier: &Outlier) -> Vec<Cell> {
 }
 
 fn note(outlier: &Outlier, clock_error: &str, reserved: Option<&str>) -> String {
-    let mut note = format!("Usual difference of others like it: {}.", signed(outlier.usual_ns));
+    let mut note = format!("Usual difference of others like it: {}.", format::signed_duration(outlier.usual_ns));
     if let Some(met) = outlier.met {
         let [before, after] = met.wait_ns.map(format::duration);
         note.push_str(&format!(" Waited for the last rank: {before} before, {after} after{clock_error}."));
