@@ -30,7 +30,7 @@ pub fn duration_f(ns: f64) -> String {
     let (unit, length) = TIME_UNITS.iter().find(fits).unwrap_or(&("ns", 1.0));
     let value = ns / length;
     if *unit == "ns" && value.fract() == 0.0 {
-        return format!("{value} ns");
+        return format!("{} ns", grouped(&value.to_string()));
     }
     format!("{} {unit}", significant(value))
 }
@@ -112,7 +112,8 @@ fn significant(value: f64) -> String {
 
 /// A share of 1 as percent with one decimal.
 pub fn percent(fraction: Option<f64>) -> String {
-    fraction.filter(|f| f.is_finite()).map_or_else(|| UNKNOWN.to_owned(), |f| format!("{:.1} %", f * 100.0))
+    let known = fraction.filter(|f| f.is_finite());
+    known.map_or_else(|| UNKNOWN.to_owned(), |f| format!("{} %", decimal(f * 100.0, 1)))
 }
 
 /// A count that may be a mean: whole and large numbers without decimals, others with one.
@@ -125,7 +126,28 @@ pub fn count_or_mean(n: f64) -> String {
 
 /// A difference of shares in percentage points.
 pub fn points(fraction: f64) -> String {
-    if fraction.is_finite() { format!("{:.1} points", fraction * 100.0) } else { UNKNOWN.to_owned() }
+    if fraction.is_finite() { format!("{} points", decimal(fraction * 100.0, 1)) } else { UNKNOWN.to_owned() }
+}
+
+/// A difference with its sign, where no word tells its direction: `+2.500 ms`, as in columns of differences.
+pub fn signed_duration(ns: i64) -> String {
+    signed(duration(ns))
+}
+
+/// The same of a share of 1: `+5.0 %`.
+pub fn signed_percent(fraction: Option<f64>) -> String {
+    signed(percent(fraction))
+}
+
+/// A number as text with its sign; what reads as nothing has none.
+pub fn signed(number: String) -> String {
+    if number.starts_with('-') || is_nothing(&number) { number } else { format!("+{number}") }
+}
+
+/// A difference whose direction a word tells, so that it has no sign: `2.500 ms later`; `None` of no difference.
+pub fn directed(ns: i64, more: &str, less: &str) -> Option<String> {
+    let word = if ns > 0 { more } else { less };
+    (ns != 0).then(|| format!("{} {word}", duration(ns.saturating_abs())))
 }
 
 /// An amount of memory in powers of 1024: `1.5 GiB`.
@@ -230,9 +252,10 @@ pub fn time_of_day(epoch_ns: i64, step_ns: i64) -> String {
     text
 }
 
-/// Sets thousands of the integer part apart.
+/// Sets thousands of the integer part apart. What was rounded to nothing has no sign.
 fn grouped(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let sign = if is_nothing(digits) { "" } else { sign };
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
     let mut text = String::from(sign);
     for (at, digit) in whole.chars().enumerate() {
@@ -246,6 +269,11 @@ fn grouped(number: &str) -> String {
         text.push_str(fraction);
     }
     text
+}
+
+/// True of a number as text that reads as zero.
+fn is_nothing(number: &str) -> bool {
+    !number.contains(|digit| matches!(digit, '1'..='9'))
 }
 
 #[cfg(test)]
@@ -293,6 +321,31 @@ mod tests {
         assert_eq!(count(12), "12");
         assert_eq!(percent(Some(0.12345)), "12.3 %");
         assert_eq!(percent(None), "-");
+        assert_eq!(percent(Some(-12.345)), "-1\u{2009}234.5 %");
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_or_a_word_for_its_direction() {
+        let signs = [2_500_000, 0, -5].map(signed_duration);
+        assert_eq!(signs, ["+2.500 ms".to_owned(), "0 ns".into(), "-5 ns".into()]);
+        let shares = [Some(0.05), Some(0.000_1), Some(-0.000_1), Some(-0.2), None].map(signed_percent);
+        assert_eq!(shares, ["+5.0 %".to_owned(), "0.0 %".into(), "0.0 %".into(), "-20.0 %".into(), "-".into()]);
+        let words = [387, 0, -387].map(|ns| directed(ns, "later", "earlier"));
+        assert_eq!(words, [Some("387 ns later".to_owned()), None, Some("387 ns earlier".into())]);
+        assert!(directed(i64::MIN, "later", "earlier").is_some());
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        assert_eq!(
+            (percent(Some(-0.000_4)), percent(Some(-0.0)), points(-0.000_4)),
+            ("0.0 %".into(), "0.0 %".into(), "0.0 points".into())
+        );
+        assert_eq!(
+            (percent(Some(-0.000_6)), decimal(-0.04, 1), count_f(Some(-0.4))),
+            ("-0.1 %".into(), "0.0".into(), "0".into())
+        );
+        assert_eq!((duration_f(-0.0), duration_f(-0.000_1)), ("0 ns".into(), "0.000 ns".into()));
     }
 
     #[test]

@@ -223,6 +223,48 @@ fn a_shift_by_hand_is_told_and_leaves_the_clock_uncertain() {
     assert!(!succeeds(job.path(), &["compare", "job"]).contains("hift"), "without one nothing is said");
 }
 
+/// From each heading, or caption of a table, of `text` to the next one in `parts`: how often the reservation stands there.
+fn reservations(text: &str, parts: &[&str]) -> Vec<usize> {
+    let from = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is not in {text}"));
+    let mut places: Vec<usize> = parts.iter().map(|part| from(part)).collect();
+    places.push(text.len());
+    assert!(places.is_sorted(), "{places:?}");
+    places.windows(2).map(|part| text[part[0]..part[1]].matches("No evidence of who was late").count()).collect()
+}
+
+#[test]
+fn tables_of_who_was_last_say_where_the_clock_does_not_tell_it() {
+    let home = tempfile::tempdir().unwrap();
+    succeeds(home.path(), &["demo", "--scenario", "wall-clock-wrong", "--steps", "3", "-o", "job"]);
+    let heads = ["Shares of the typical step", "In force", "Matched collectives", "By group", "From rank"];
+    let places = |text: &str| (text.matches("No evidence of").count(), reservations(text, &heads));
+    for (arguments, why) in [
+        (&["--shift", "1:+2.5ms"][..], "files were shifted by hand."),
+        (&["--clock", "wall"], "the clock contradicts the matched collectives."),
+        (&["--clock", "manual"], "the clock is the files' first events."),
+    ] {
+        let all = [&["compare", "job"], arguments].concat();
+        let found = json(home.path(), &[&all[..], &["--json"]].concat());
+        let reservation = format!("No evidence of who was late: {why}");
+        assert_eq!(found["collectives"]["reservation"], reservation.as_str());
+        assert_eq!((&found["alignment"]["tells_who_was_last"], &found["straggler"]), (&false.into(), &Value::Null));
+        assert!(found["collectives"]["wait_ns"]["0"].is_i64(), "the numbers stay");
+        for form in [&["--markdown"][..], &["--html"], &[]] {
+            let text = succeeds(home.path(), &[&all[..], form].concat());
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("&#39;", "'");
+            assert!(text.contains(&reservation), "{form:?}: {text}");
+            // Above the ranks, the collectives, who waited for whom, and the steps.
+            assert_eq!(places(&text), (4, vec![0, 0, 1, 2, 0]), "{form:?}: {text}");
+        }
+    }
+    let found = json(home.path(), &["compare", "job", "--json"]);
+    assert_eq!(
+        (&found["alignment"]["tells_who_was_last"], &found["collectives"]["reservation"]),
+        (&true.into(), &Value::Null)
+    );
+    assert!(!succeeds(home.path(), &["compare", "job"]).contains("No evidence"));
+}
+
 #[test]
 fn the_clock_in_force_is_told_beside_the_one_that_was_asked_for() {
     let job = small_job();
@@ -250,7 +292,7 @@ fn a_wall_clock_in_force_is_told_to_be_wrong() {
     assert!(
         said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all")
     );
-    assert!(said.contains("is not known: the clock in force contradicts the matched collectives."), "{said}");
+    assert!(said.contains("is not known: the clock contradicts the matched collectives."), "{said}");
     assert!(!said.contains("is the straggler"), "{said}");
     let overruled = succeeds(home.path(), &["compare", "job"]);
     assert!(overruled.contains("so it was overruled"), "{overruled}");
@@ -330,6 +372,22 @@ fn what_is_compared_and_what_is_noise_is_said_with_many_steps_few_and_none() {
     let text = said("none");
     assert!(text.contains("Sums over the whole spans Time") && text.contains("Whole span "), "{text}");
     assert!(!text.contains("Means of a typical step") && !text.contains(", per step,"), "{text}");
+}
+
+#[test]
+fn what_is_the_same_in_both_is_equal_and_not_noise() {
+    let job = small_job();
+    let home = job.path();
+    std::fs::create_dir(home.join("again")).unwrap();
+    std::fs::copy(home.join(EXPORTS[0]), home.join("again/rank0.sqlite")).unwrap();
+    let both = ["compare", EXPORTS[0], "again/rank0.sqlite"];
+    let found = json(home, &[&both[..], &["--json"]].concat());
+    let parts: Vec<&Value> = found["diff"]["parts"].as_object().unwrap().values().collect();
+    assert!(parts.len() == 5 && parts.iter().all(|part| part["remark"] == "equal"), "{parts:?}");
+    let text = succeeds(home, &both);
+    let rows: Vec<&str> = text.lines().filter(|line| line.trim_end().ends_with(" equal")).collect();
+    assert!(rows.len() > 5 && rows[0].trim_start().starts_with("Step "), "{text}");
+    assert!(!text.contains(" noise\n"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 mod support;
 use stepscope::analysis::{Collective, Family, Params, analyze};
 use stepscope::job::{
-    Basis, ClockMode, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler, Strip,
+    Basis, ClockMode, Doubt, ExportSummary, ExtraKind, GroupKey, Job, JobOptions, Notice, RefusalReason, Straggler,
+    Strip,
 };
 use stepscope::job::{file, folder};
 use stepscope::nsys::{LoadOptions, Progress, open};
@@ -77,10 +78,19 @@ fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
     assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
     assert!(words::notices(&wall)[0].contains("11.56 s ahead by the matched collectives, and it is in force"));
     assert_eq!(wall.stragglers.straggler, None);
-    let text = "Who started last, and who waits for whom, is not known: the clock in force contradicts the matched \
-                collectives.";
+    let text = "Who started last, and who waits for whom, is not known: the clock contradicts the matched collectives.";
     assert_eq!(words::straggler_text(&wall), text);
+    let text = "No evidence of who was late: the clock contradicts the matched collectives.";
+    assert_eq!(words::reservation(&wall).as_deref(), Some(text));
     assert!(!words::straggler_text(&job).contains("is not known"));
+    assert_eq!(
+        (words::reservation(&job), job.clock.doubt()),
+        (None, None),
+        "a wall clock that is overruled is no doubt"
+    );
+    // By their first events files start together, however late each is.
+    let by_hand = job.on_clock(&JobOptions { clock: ClockMode::Manual, ..JobOptions::default() });
+    assert_eq!((by_hand.clock.doubt(), by_hand.stragglers.straggler.is_none()), (Some(Doubt::FirstEvents), true));
 }
 
 #[test]

@@ -13,6 +13,9 @@ const LIST_PT: f32 = 92.0;
 /// Narrower bars, in points, have the forms as a list, and no titles.
 const WIDE_FROM_PT: f32 = 900.0;
 
+/// Characters of a label before how far its pane is from the other.
+const OFFSET_CHARS: usize = 12;
+
 /// Draws the bar.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {
     let is_wide = ui.available_width() >= WIDE_FROM_PT;
@@ -111,17 +114,17 @@ fn link(ui: &mut Ui, cx: &Cx<'_>, compare: &Compare, out: &mut Vec<Command>) {
         }
     });
     names(&list.response, "Moved together", compare.link.text());
-    if let Some(text) = offset_text(compare) {
-        ui.label(text).on_hover_text("How much later on the clock in force the second pane is than the first");
+    if let Some(text) = offset_text(compare, cx.workspace.label(compare.ranks[1])) {
+        ui.label(text).on_hover_text(
+            "How much later on the clock in force the view of the second rank starts than that of the first",
+        );
     }
 }
 
-/// How far the second pane is from the first, while they are linked at different times.
-fn offset_text(compare: &Compare) -> Option<String> {
-    let ns = compare.offset_ns;
-    let way = if ns > 0 { "later" } else { "earlier" };
-    let is_told = ns != 0 && compare.link != PaneLink::Apart;
-    is_told.then(|| format!("second {} {way}", format::duration(ns.saturating_abs())))
+/// How far the second pane, of the rank of this label, is from the first, while they are linked at different times.
+fn offset_text(compare: &Compare, label: &str) -> Option<String> {
+    let by = format::directed(compare.offset_ns, "later", "earlier").filter(|_| compare.link != PaneLink::Apart)?;
+    Some(format!("rank {} starts {by}", format::one_line(label, OFFSET_CHARS)))
 }
 
 const fn link_tip(link: PaneLink) -> &'static str {

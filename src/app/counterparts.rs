@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use crate::format;
-use crate::report::compare::beside_text;
+use crate::report::compare::{beside_text, reservation};
 use crate::view::{Command, Counterpart, Item};
 use egui::{Label, RichText, Ui};
 
@@ -15,10 +15,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, item: Item, beside: &[Counterpart], out: &
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.strong("On other ranks").on_hover_text(
-            "The same collective, else the kernel of the same name and place in the step of the same number. Starts are \
-             compared by the clock in force.",
-        );
+        let mut tip =
+            "The same collective, else the kernel of the same name and place in the step of the same number. \
+                       Starts are compared by the clock in force."
+                .to_owned();
+        tip.extend(reservation(&cx.workspace.job).map(|text| format!("\n{text}")));
+        ui.strong("On other ranks").on_hover_text(tip);
         let movable = beside.iter().any(|other| other.item.doc() != item.doc());
         let align = ui.add_enabled(movable, egui::Button::new("Align at it").small());
         let tip = "Shift the other files so that all of these end together (Alt+K)";
@@ -32,7 +34,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, item: Item, beside: &[Counterpart], out: &
             if ui.link(name).on_hover_text("Select it there").clicked() {
                 out.push(Command::Reveal(other.item));
             }
-            let text = beside_text(other.later_ns, other.longer_ns, other.uncertainty_ns);
+            let text = beside_text(other.later, other.longer_ns);
             ui.add(Label::new(text).truncate());
         });
     }

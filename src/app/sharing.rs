@@ -9,7 +9,7 @@ use super::state::{AppState, Effect, Notice};
 use super::toast::Message;
 use crate::experiment::Experiment;
 use crate::job::{ClockMode, JobOptions};
-use crate::view::{Bookmark, Link, Panel, SavedView, lanes_of, restore_lanes};
+use crate::view::{Bookmark, Link, Panel, RankId, SavedView, lanes_of, restore_lanes};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -130,10 +130,28 @@ impl AppState {
         }
         self.add_bookmarks(&awaited, &docs);
         // A file that is missing moves those behind it up.
-        let wanted = awaited.view.file.and_then(|file| awaited.files.get(file));
-        let file = wanted.and_then(|path| docs.iter().position(|known| known == path)).or(awaited.view.file);
-        SavedView { file, ..awaited.view }.restore(&mut self.view, &self.workspace);
+        let place = |file: usize| docs.iter().position(|known| Some(known) == awaited.files.get(file));
+        let view = awaited.view.counted(place);
+        if !view.restore(&mut self.view, &self.workspace) {
+            self.tell_not_beside(&awaited, &view);
+        }
         true
+    }
+
+    /// Tells which of the two ranks that were to stand beside each other are not open.
+    fn tell_not_beside(&mut self, awaited: &Awaited, view: &SavedView) {
+        let (Some(asked), Some(found)) = (&awaited.view.compare, &view.compare) else { return };
+        let is_open = |[doc, rank]: [usize; 2]| self.workspace.rank(RankId { doc, rank }).is_some();
+        let missing = asked.ranks.iter().zip(found.ranks).filter(|(_, found)| !is_open(*found));
+        let line = |([file, rank], _): (&[usize; 2], _)| {
+            let path = awaited.files.get(*file).map_or_else(|| "?".to_owned(), |path| path.display().to_string());
+            format!("{path}, rank {} of the file", rank.saturating_add(1))
+        };
+        let lines: Vec<String> = missing.map(line).collect();
+        let why = if lines.is_empty() { "They are one rank.".to_owned() } else { lines.join("\n") };
+        let text =
+            format!("Two ranks were to stand beside each other, but not both are open:\n{why}\n\nAll ranks are shown.");
+        self.tell("Two ranks are not shown beside each other", text);
     }
 
     /// Brings back the clock, and what each file is moved by and calls its ranks.

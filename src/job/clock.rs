@@ -166,6 +166,17 @@ pub enum Notice {
     },
 }
 
+/// Why who started last does not follow from a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// Exports were shifted by hand.
+    Shifted,
+    /// Each export stands by its own first event, as the user wants it.
+    FirstEvents,
+    /// It contradicts the matched collectives.
+    Contradicted,
+}
+
 /// What puts the exports of a job on one clock. Job time is that of the reference.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clock {
@@ -185,11 +196,16 @@ impl Clock {
         self.sources.get(export).map_or_else(ClockMap::default, |source| source.map)
     }
 
-    /// False when who started last does not follow from this clock: files were moved by hand, or it contradicts the
-    /// matched collectives.
-    pub fn tells_who_was_last(&self) -> bool {
+    /// Why who started last, and so who waited for whom, does not follow from this clock; `None` when it does.
+    pub fn doubt(&self) -> Option<Doubt> {
         let contradicts = |notice: &Notice| matches!(notice, Notice::WallInForce { .. });
-        self.sources.iter().all(|source| source.shift_ns == 0) && !self.notices.iter().any(contradicts)
+        if self.is_shifted() {
+            return Some(Doubt::Shifted);
+        }
+        if self.mode == ClockMode::Manual && self.sources.len() > 1 {
+            return Some(Doubt::FirstEvents);
+        }
+        self.notices.iter().any(contradicts).then_some(Doubt::Contradicted)
     }
 
     /// How far two exports may be off each other; `None` when it is not known. One export's ranks share its clock.

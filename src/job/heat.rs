@@ -115,6 +115,12 @@ impl Heat {
         (0..job.summary(rank)?.steps.len()).find(|at| step_number(job, rank, *at) == Some(number))
     }
 
+    /// Row and column of step `at` of a rank, which is an index into [`Job::ranks`]; `None` when it is not in the map.
+    pub fn cell_of(&self, job: &Job, rank: usize, at: usize) -> Option<(usize, usize)> {
+        let column = self.steps.binary_search(&step_number(job, rank, at)?).ok()?;
+        Some((self.ranks.binary_search(&rank).ok()?, column))
+    }
+
     /// Where a value stands on the scale, 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         self.scale

@@ -36,7 +36,7 @@ mod tests;
 mod waits;
 
 pub use arrivals::{CommGroup, GroupKey};
-pub use clock::{Basis, Clock, ClockMap, ClockMode, Notice, SourceClock};
+pub use clock::{Basis, Clock, ClockMap, ClockMode, Doubt, Notice, SourceClock};
 pub use cost::{Extra, ExtraKind, SlowKernels};
 pub use diff::{
     COMPARABLE, CollectiveDelta, Comparable, Delta, Diff, DiffScope, ENOUGH_STEPS, KernelDelta, RangeDelta,
@@ -52,7 +52,7 @@ pub use ranks::{JobRank, RankRef};
 pub use staged_step::{Phase, StageLane, StagedStep};
 pub use stages::{Change, IMBALANCE_SHARE, Imbalance, Stage, StageNotice, StageTime, Stages, WhatIf};
 pub use straggler::{COST_SHARE, LAST_SHARE, LateShare, Pause, Straggler, Stragglers};
-pub use strip::{Difference, Strip, StripBar, StripBasis, StripSide};
+pub use strip::{Difference, Later, StartBasis, Strip, StripBar, StripSide};
 pub use summary::{ExportSummary, FindingSummary, KernelShape, RangeTotal, RankSummary, StepSummary, VerdictSummary};
 pub use waits::{GroupWaits, Matched, RankWaits, Split, WaitMatrix, Waits};
 

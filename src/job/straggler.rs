@@ -118,7 +118,7 @@ impl Stragglers {
         {
             let cost_ns_per_step = late.caused_ns / steps;
             let cost_share = share(cost_ns_per_step, found.step_ns).unwrap_or(0.0);
-            if job.clock.tells_who_was_last() && share_of_collectives > LAST_SHARE && cost_share > COST_SHARE {
+            if job.clock.doubt().is_none() && share_of_collectives > LAST_SHARE && cost_share > COST_SHARE {
                 let others = partners(job, rank);
                 let slow_kernels = SlowKernels::of(job, rank, &others);
                 found.straggler = Some(Straggler {

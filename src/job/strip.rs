@@ -24,9 +24,9 @@ pub struct Difference {
     pub longer_ns: i64,
 }
 
-/// What two ranks are compared by.
+/// What two ranks, and starts on them, are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StripBasis {
+pub enum StartBasis {
     /// Matched collectives, by their starts in job time.
     #[default]
     Arrival,
@@ -35,11 +35,22 @@ pub enum StripBasis {
     InStep,
 }
 
+/// How much later one of two things started than the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Later {
+    /// How much; negative is earlier.
+    pub ns: i64,
+    /// What the starts are counted by.
+    pub basis: StartBasis,
+    /// How far off it may be, by [`StartBasis::Arrival`]; `None` when it is not known.
+    pub uncertainty_ns: Option<i64>,
+}
+
 /// The same work of two ranks, by start on the first rank.
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
     /// What they are compared by.
-    pub basis: StripBasis,
+    pub basis: StartBasis,
     /// How far the two clocks may be off each other; `None` when it is not known.
     pub uncertainty_ns: Option<i64>,
     /// The largest difference of start, either way.
@@ -180,7 +191,7 @@ impl Strip {
             differences.extend((0..group.count).filter_map(difference));
         }
         differences.sort_unstable_by_key(|d| (d.span.start_ns, d.op));
-        Self { uncertainty_ns, ..Self::new(StripBasis::Arrival, Work::Held(differences)) }
+        Self { uncertainty_ns, ..Self::new(StartBasis::Arrival, Work::Held(differences)) }
     }
 
     /// `pairs` of operations of two sides, in any order. Those that are in no step are left out. Costs 8 bytes a pair, and
@@ -194,10 +205,10 @@ impl Strip {
         // Operations are in the order of their starts.
         pairs.sort_unstable();
         pairs.shrink_to_fit();
-        Self::new(StripBasis::InStep, Work::Pairs(pairs, sides))
+        Self::new(StartBasis::InStep, Work::Pairs(pairs, sides))
     }
 
-    fn new(basis: StripBasis, work: Work) -> Self {
+    fn new(basis: StartBasis, work: Work) -> Self {
         let starts = (0..work.len()).step_by(BLOCK);
         let block = |from: usize| {
             let mut own = (from..from.saturating_add(BLOCK)).map_while(|at| work.get(at));
@@ -222,6 +233,11 @@ impl Strip {
     /// True when the two ranks have no work in common.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How much later `difference` started on the rank.
+    pub const fn later(&self, difference: &Difference) -> Later {
+        Later { ns: difference.later_ns, basis: self.basis, uncertainty_ns: self.uncertainty_ns }
     }
 
     /// Differences up to this are none, as far as the clock can tell.
@@ -322,7 +338,7 @@ mod tests {
     }
 
     fn strip() -> Strip {
-        Strip { uncertainty_ns: Some(2_000), ..Strip::new(StripBasis::Arrival, Work::Held(differences(200))) }
+        Strip { uncertainty_ns: Some(2_000), ..Strip::new(StartBasis::Arrival, Work::Held(differences(200))) }
     }
 
     #[test]
@@ -346,7 +362,7 @@ mod tests {
     fn from_afar_blocks_stand_for_their_differences_and_few_are_looked_at() {
         let many: Vec<Difference> =
             differences(40_000).into_iter().filter(|difference| difference.span.len_ns() < 900).collect();
-        let strip = Strip::new(StripBasis::Arrival, Work::Held(many.clone()));
+        let strip = Strip::new(StartBasis::Arrival, Work::Held(many.clone()));
         for bin_ns in [7, 333, 5_000, 1 << 40] {
             let bars = strip.bars(Span::new(0, 400_000), bin_ns);
             assert_eq!(bars.iter().map(|bar| bar.count as usize).sum::<usize>(), many.len(), "{bin_ns}");

@@ -88,12 +88,12 @@ struct OutlierReport {
 /// How much of the time of communication is waiting for other ranks, or why that is not known.
 pub fn waits_text(beside: &Beside) -> String {
     match beside.waits {
-        Some(waits) => format!(
+        Some(waits) => beside.reserved(format!(
             "Waiting for late ranks is part of these times: {} in the collectives that were matched with other ranks, \
              beside {} of transfer.",
             format::duration(waits.wait_ns),
             format::duration(waits.transfer_ns),
-        ),
+        )),
         None if beside.ranks > 1 => {
             "Waiting for late ranks is part of these times; how much of them is not known, since no \
                                      collective could be matched with another open rank."

@@ -1,11 +1,12 @@
 //! The verdict and the findings of one rank, as JSON keys and text.
 
+use super::compare::reservation_of;
 use super::table::paragraph;
 use crate::analysis::{
     Area, Basis, Diagnosis, Evidence, Finding, Place, RankAnalysis, Rule, Severity, Steps, Value, Verdict,
 };
 use crate::format;
-use crate::job::{ExposedSplit, Job, Split};
+use crate::job::{Doubt, ExposedSplit, Job, Split};
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,13 +20,23 @@ pub struct Beside {
     pub split: Option<ExposedSplit>,
     /// All its matched collectives; `None` without any.
     pub waits: Option<Split>,
+    /// Why both are no evidence of waiting; `None` when they are.
+    pub doubt: Option<Doubt>,
 }
 
 impl Beside {
     /// What `job` tells of its rank `rank`, whose exposed communication splits so.
     pub fn of(job: &Job, rank: usize, split: Option<ExposedSplit>) -> Self {
         let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0).map(|waits| waits.split);
-        Self { ranks: job.ranks.len(), split, waits }
+        Self { ranks: job.ranks.len(), split, waits, doubt: job.clock.doubt() }
+    }
+
+    /// A sentence about what it waited, with the reservation where there is one.
+    pub(super) fn reserved(&self, text: String) -> String {
+        match self.doubt {
+            Some(doubt) => format!("{text} {}", reservation_of(doubt)),
+            None => text,
+        }
     }
 }
 
@@ -149,9 +160,11 @@ const LATE_RANK: &str = "Most of this is waiting for a rank that starts later, s
 
 /// What to do after a verdict: the advice, and what it is about when that is not what the verdict names.
 ///
-/// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice.
+/// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice; not by a clock that
+/// does not tell who was late.
 pub fn next_text(verdict: &Verdict, beside: &Beside) -> String {
-    let waits = beside.split.as_ref().is_some_and(ExposedSplit::is_mostly_waiting);
+    let split = beside.split.as_ref().filter(|_| beside.doubt.is_none());
+    let waits = split.is_some_and(ExposedSplit::is_mostly_waiting);
     if waits && verdict.area == Area::Communication && verdict.next.area() == Area::Communication {
         return LATE_RANK.to_owned();
     }
@@ -211,7 +224,7 @@ pub fn bubble_text(verdict: &Verdict) -> Option<String> {
 /// there is nothing to say.
 pub fn waiting_text(verdict: &Verdict, beside: &Beside) -> Option<String> {
     match &beside.split {
-        Some(split) => (*split != ExposedSplit::default()).then(|| split_text(split)),
+        Some(split) => (*split != ExposedSplit::default()).then(|| beside.reserved(split_text(split))),
         None if beside.ranks > 1 => (verdict.area == Area::Communication).then(|| UNMATCHED.to_owned()),
         None => (verdict.area == Area::Communication).then(|| UNSPLIT.to_owned()),
     }

@@ -91,7 +91,7 @@ pub(super) fn paint(
         let around = if place.width() < 4.0 { place.expand2(vec2(2.0, 1.0)) } else { place };
         painter.rect_stroke(around, 1.0, Stroke::new(1.5, palette.selection), StrokeKind::Outside);
         let taken = step_names(painter, frame, layout, palette, other.item);
-        let text = beside_text(other.later_ns, other.longer_ns, other.uncertainty_ns);
+        let text = beside_text(other.later, other.longer_ns);
         label(painter, palette, place, &text, taken.as_deref());
     }
 }

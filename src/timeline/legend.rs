@@ -28,10 +28,13 @@ pub struct Entries<'a> {
     pub colors: &'a [Entry],
     /// Waiting for another rank, where any kernel does.
     pub waits: Option<Entry>,
+    /// Why that is no evidence of waiting; `None` when it is.
+    pub reservation: Option<String>,
 }
 
 /// Draws the strip into `rect`: as many entries as fit, and how many more there are.
 pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &Entries<'_>, rect: Rect) {
+    let reservation = entries.reservation.as_ref().filter(|_| entries.waits.is_some());
     // What is no colour of its own comes first, so that it is never left out.
     let entries: Vec<(&Entry, bool)> = entries
         .waits
@@ -41,7 +44,7 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &Entries<'_>
         .collect();
     let entries = entries.as_slice();
     let response = ui.interact(rect, ui.scope_id().with("legend"), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, in_words(state, entries)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, in_words(state, entries, reservation)));
     let painter = ui.painter_at(rect);
     painter.rect_filled(rect, 0.0, palette.panel);
     painter.hline(rect.x_range(), rect.top(), Stroke::new(1.0, palette.grid));
@@ -80,9 +83,10 @@ pub fn show(ui: &Ui, state: &ViewState, palette: &Palette, entries: &Entries<'_>
         x = end;
     }
     if let Some(at) = response.hover_pos() {
+        let lines = entries.iter().take(24).map(|(entry, _)| line(entry));
         let text = super::tooltip::Text {
             title: format!("Colours by {}", state.coloring.text().to_lowercase().replace("nvtx", "NVTX")),
-            lines: entries.iter().take(24).map(|(entry, _)| ("", line(entry))).collect(),
+            lines: lines.chain(reservation.cloned()).map(|line| ("", line)).collect(),
         };
         let bounds = ui.ctx().content_rect();
         let painter =
@@ -109,7 +113,8 @@ fn line(entry: &Entry) -> String {
     format!("{}: {count}, {}", entry.text, format::duration(entry.busy_ns))
 }
 
-fn in_words(state: &ViewState, entries: &[(&Entry, bool)]) -> String {
-    let lines: Vec<String> = entries.iter().take(40).map(|(entry, _)| line(entry)).collect();
+fn in_words(state: &ViewState, entries: &[(&Entry, bool)], reservation: Option<&String>) -> String {
+    let lines = entries.iter().take(40).map(|(entry, _)| line(entry));
+    let lines: Vec<String> = lines.chain(reservation.cloned()).collect();
     format!("Legend, colours by {}. {}", state.coloring.text(), lines.join("; "))
 }

@@ -70,6 +70,7 @@ pub use ink::Ink;
 pub use work::{LARGE, wake};
 
 use crate::format;
+use crate::report::compare::reservation;
 use crate::view::{Command, Item, Theme, ViewState, Workspace};
 use color::Palette;
 use draw::{DrawList, Frame};
@@ -191,7 +192,8 @@ fn legend_below(ui: &Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     }
     let (lanes, strip) = rect.split_top_bottom_at_y(rect.bottom() - legend::HEIGHT_PT);
     let entries = cache.legend(workspace, state);
-    let entries = legend::Entries { colors: &entries, waits: waits::legend(workspace) };
+    let (waits, reservation) = (waits::legend(workspace), reservation(&workspace.job));
+    let entries = legend::Entries { colors: &entries, waits, reservation };
     legend::show(ui, state, Palette::of(state.theme), &entries, strip);
     lanes
 }

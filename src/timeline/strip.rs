@@ -12,8 +12,8 @@ use super::layout::{Lane, Layout};
 use super::tooltip::Text;
 use super::work::Beside;
 use crate::format;
-use crate::job::{Job, Strip, StripBar, StripBasis};
-use crate::report::compare::{clock_error, difference_lines};
+use crate::job::{Job, StartBasis, Strip, StripBar};
+use crate::report::compare::{clock_error, difference_lines, reservation_line};
 use crate::task::Task;
 use crate::view::{Item, LaneKey, RankId, ViewState, Workspace, share_steps, strip};
 use egui::Pos2;
@@ -36,22 +36,22 @@ pub fn reference(workspace: &Workspace, state: &ViewState, rank: RankId) -> Opti
     let first = state.reference_of(rank, workspace)?;
     let are_compared = || state.compare.as_ref().is_some_and(|c| c.ranks.contains(&rank) && c.ranks.contains(&first));
     let can = match basis(workspace, [rank, first]) {
-        StripBasis::Arrival => true,
-        StripBasis::InStep => are_compared() && share_steps(workspace, [rank, first]),
+        StartBasis::Arrival => true,
+        StartBasis::InStep => are_compared() && share_steps(workspace, [rank, first]),
     };
     can.then_some(first)
 }
 
 /// What two open ranks are compared by.
-fn basis(workspace: &Workspace, ranks: [RankId; 2]) -> StripBasis {
+fn basis(workspace: &Workspace, ranks: [RankId; 2]) -> StartBasis {
     let ranks = ranks.map(|rank| workspace.job_rank(rank));
     let share = |[own, other]: [Option<usize>; 2]| workspace.job.share_collectives(own?, other?).then_some(());
-    if share(ranks).is_some() { StripBasis::Arrival } else { StripBasis::InStep }
+    if share(ranks).is_some() { StartBasis::Arrival } else { StartBasis::InStep }
 }
 
 /// What the ranks of a lane of differences are compared by.
-pub fn lane_basis(workspace: &Workspace, lane: &Lane) -> StripBasis {
-    compared(lane).map_or_else(StripBasis::default, |ranks| basis(workspace, ranks))
+pub fn lane_basis(workspace: &Workspace, lane: &Lane) -> StartBasis {
+    compared(lane).map_or_else(StartBasis::default, |ranks| basis(workspace, ranks))
 }
 
 /// The differences that were looked at.
@@ -77,7 +77,7 @@ impl Strips {
         }
         for lane in lanes {
             let Some(ranks) = compared(lane) else { continue };
-            if lane_basis(workspace, lane) == StripBasis::Arrival {
+            if lane_basis(workspace, lane) == StartBasis::Arrival {
                 if self.arrivals.iter().all(|(own, _)| *own != ranks) {
                     let [own, other] = ranks.map(|rank| workspace.job_rank(rank));
                     let strip = own.zip(other).map(|(own, other)| Strip::of(&workspace.job, own, other));
@@ -101,10 +101,10 @@ impl Strips {
     pub fn of(&self, workspace: &Workspace, lane: &Lane) -> Option<Arc<Strip>> {
         let ranks = compared(lane)?;
         match lane_basis(workspace, lane) {
-            StripBasis::Arrival => {
+            StartBasis::Arrival => {
                 self.arrivals.iter().find(|(own, _)| *own == ranks).map(|(_, strip)| Arc::clone(strip))
             }
-            StripBasis::InStep => self.in_step.iter().find(|(own, _)| *own == ranks)?.1.get().cloned(),
+            StartBasis::InStep => self.in_step.iter().find(|(own, _)| *own == ranks)?.1.get().cloned(),
         }
     }
 }
@@ -119,19 +119,19 @@ fn compared(lane: &Lane) -> Option<[RankId; 2]> {
 pub fn name(workspace: &Workspace, lane: &Lane) -> (String, &'static str) {
     let other = reference_label(workspace, lane);
     match lane_basis(workspace, lane) {
-        StripBasis::Arrival => (format!("Arrival against rank {other}"), "Arrival"),
-        StripBasis::InStep => (format!("Start in step against rank {other}"), "In step"),
+        StartBasis::Arrival => (format!("Arrival against rank {other}"), "Arrival"),
+        StartBasis::InStep => (format!("Start in step against rank {other}"), "In step"),
     }
 }
 
 /// What a lane of differences shows.
 pub fn meaning(workspace: &Workspace, lane: &Lane) -> &'static str {
     match lane_basis(workspace, lane) {
-        StripBasis::Arrival => {
+        StartBasis::Arrival => {
             "up: arrived later at a matched collective, down: earlier, by the logarithm; line below: its kernel took \
              longer, line above: the other's did"
         }
-        StripBasis::InStep => {
+        StartBasis::InStep => {
             "every operation against that of the same name and place in the step of the same number; up: began later \
              after the start of its step, down: earlier, by the logarithm; line below: it took longer, line above: the \
              other did"
@@ -198,8 +198,8 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
     }
     if strip.is_empty() {
         list.labels.push(note(match strip.basis {
-            StripBasis::Arrival => "no common collectives",
-            StripBasis::InStep => "no operations of one name and place in steps of one number",
+            StartBasis::Arrival => "no common collectives",
+            StartBasis::InStep => "no operations of one name and place in steps of one number",
         }));
     }
 }
@@ -242,14 +242,17 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
     } else {
         let most = [("Later", bar.later_ns), ("Earlier", bar.earlier_ns)].into_iter().filter(|(_, ns)| *ns > 0);
         let error = match strip.basis {
-            StripBasis::Arrival => clock_error(strip.uncertainty_ns),
-            StripBasis::InStep => " in its step".to_owned(),
+            StartBasis::Arrival => clock_error(strip.uncertainty_ns),
+            StartBasis::InStep => " in its step".to_owned(),
         };
         lines.extend(most.map(|(way, ns)| (way, format!("by at most {}{error}", format::duration(ns)))));
         lines.push(("Largest", name));
-        let what = if strip.basis == StripBasis::Arrival { "collectives" } else { "operations" };
+        let what = if strip.basis == StartBasis::Arrival { "collectives" } else { "operations" };
         format!("{} {what} drawn as one", format::count(u64::from(bar.count)))
     };
     lines.extend(difference_lines(&bar.most, &other, &strip));
+    if strip.basis == StartBasis::Arrival {
+        lines.extend(reservation_line(&frame.workspace.job));
+    }
     Some((Text { title, lines }, own.row_edges(&lane, 0)))
 }

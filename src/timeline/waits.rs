@@ -54,11 +54,13 @@ pub fn bar(frame: &Frame<'_>, doc: usize, (span, wait_ns): (Span, i64), bar: Blo
     }
 }
 
-/// What the lines mean, for the legend; `None` when no kernel waited for another rank.
+/// What the lines mean, for the legend, which says the reservation about them; `None` when no kernel waited for another
+/// rank.
 pub fn legend(workspace: &Workspace) -> Option<Entry> {
     let ranks = &workspace.job.waits.ranks;
     let busy_ns: i64 = ranks.iter().map(|rank| rank.split.wait_ns).sum();
     let count = ranks.iter().map(RankWaits::waited).sum();
-    let text = "Waiting for the last rank".to_owned();
+    let is_known = workspace.job.clock.doubt().is_none();
+    let text = if is_known { "Waiting for the last rank" } else { "Waiting (clock in doubt)" }.to_owned();
     (busy_ns > 0).then_some(Entry { ink: Ink::COMMUNICATION, text, count, busy_ns })
 }

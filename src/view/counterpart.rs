@@ -4,7 +4,8 @@
 //! the kernels of that name in the step. `pairs.rs` does the same for all operations of a rank at once.
 
 use super::{Item, RankId, Workspace};
-use crate::analysis::Steps;
+use crate::analysis::{Step, Steps};
+use crate::job::{Later, StartBasis};
 use crate::trace::{OpNameId, Trace};
 use crate::units::Span;
 
@@ -13,12 +14,10 @@ use crate::units::Span;
 pub struct Counterpart {
     /// The other item.
     pub item: Item,
-    /// How much later it starts on the axis; negative is earlier.
-    pub later_ns: i64,
+    /// How much later it starts.
+    pub later: Later,
     /// How much longer it takes.
     pub longer_ns: i64,
-    /// How far off `later_ns` may be; `None` when it is not known.
-    pub uncertainty_ns: Option<i64>,
 }
 
 impl Item {
@@ -36,14 +35,31 @@ impl Item {
         let Some(own) = self.span(workspace) else { return Vec::new() };
         let of = |item: Self| {
             let span = item.span(workspace)?;
-            Some(Counterpart {
-                item,
-                later_ns: span.start_ns.saturating_sub(own.start_ns),
-                longer_ns: span.len_ns().saturating_sub(own.len_ns()),
+            let by_clock = || Later {
+                ns: span.start_ns.saturating_sub(own.start_ns),
+                basis: StartBasis::Arrival,
                 uncertainty_ns: workspace.job.clock.uncertainty_ns(self.doc(), item.doc()),
-            })
+            };
+            let later = self.later_in_step(item, workspace).unwrap_or_else(by_clock);
+            Some(Counterpart { item, later, longer_ns: span.len_ns().saturating_sub(own.len_ns()) })
         };
         self.counterparts(workspace).into_iter().filter_map(of).collect()
+    }
+
+    /// How much later operation `other` starts in its step, where the two ranks share no collective that would put them
+    /// on one clock.
+    fn later_in_step(self, other: Self, workspace: &Workspace) -> Option<Later> {
+        let (Self::Op(a, own), Self::Op(b, beside)) = (self, other) else { return None };
+        if a.doc == b.doc || workspace.job.share_collectives(workspace.job_rank(a)?, workspace.job_rank(b)?) {
+            return None;
+        }
+        let in_step_ns = |rank: RankId, op: u32| {
+            let start_ns = *workspace.rank(rank)?.1.ops.start_ns.get(op as usize)?;
+            let step = step_at(marked_steps(workspace, rank)?, start_ns)?;
+            Some(start_ns.saturating_sub(step.window.start_ns))
+        };
+        let ns = in_step_ns(b, beside)?.saturating_sub(in_step_ns(a, own)?);
+        Some(Later { ns, basis: StartBasis::InStep, uncertainty_ns: None })
     }
 }
 
@@ -81,8 +97,7 @@ impl<'a> Place<'a> {
         let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
         let start_ns = *table.start_ns.get(op as usize)?;
         let steps = marked_steps(workspace, rank)?;
-        let at = steps.steps.partition_point(|step| step.window.end_ns <= start_ns);
-        let step = steps.steps.get(at).filter(|step| step.window.contains(start_ns))?;
+        let step = step_at(steps, start_ns)?;
         let first = table.start_ns.partition_point(|ns| *ns < step.window.start_ns);
         let name = doc.trace.op_full_name(*table.name.get(op as usize)?);
         let named = named(&doc.trace, name);
@@ -104,6 +119,12 @@ impl<'a> Place<'a> {
 pub(super) fn marked_steps(workspace: &Workspace, rank: RankId) -> Option<&Steps> {
     let numbers = workspace.docs.get(rank.doc)?.analysis.ranks.get(rank.rank)?;
     numbers.steps.as_ref().filter(|steps| !steps.estimated)
+}
+
+/// The step that something that starts at `start_ns` ran in.
+fn step_at(steps: &Steps, start_ns: i64) -> Option<&Step> {
+    let at = steps.steps.partition_point(|step| step.window.end_ns <= start_ns);
+    steps.steps.get(at).filter(|step| step.window.contains(start_ns))
 }
 
 /// Names of operations that read `name` in full. They are far fewer than operations, and comparing their numbers is cheap.
@@ -159,6 +180,8 @@ mod tests {
         assert_eq!(beside.len(), 1);
         assert_eq!((beside[0].item, beside[0].longer_ns), (Item::Op(other, 3), 30));
         assert_eq!(Item::Step(own, 1).counterparts(&workspace), [Item::Step(other, 1)]);
+        let in_step = Later { ns: -30, basis: StartBasis::InStep, uncertainty_ns: None };
+        assert_eq!(beside[0].later, in_step, "nothing puts the two on one clock");
         assert!(Item::Idle(own, 0).counterparts(&workspace).is_empty());
     }
 }

@@ -102,8 +102,9 @@ impl SavedView {
         }
     }
 
-    /// Shows it again, as far as `workspace` has what it names; what is not said stays.
-    pub fn restore(&self, state: &mut ViewState, workspace: &Workspace) {
+    /// Shows it again, as far as `workspace` has what it names; what is not said stays. False when it shows two ranks
+    /// beside each other and `workspace` lacks one: then all ranks are shown.
+    pub fn restore(&self, state: &mut ViewState, workspace: &Workspace) -> bool {
         if let (Some(start_ns), Some(len_ns)) = (self.start_ns, self.len_ns) {
             state.viewport = Viewport { start_ns, len_ns }.clamped(workspace.span().unwrap_or_default());
         }
@@ -120,6 +121,20 @@ impl SavedView {
         }
         state.panel = panel;
         state.compare = self.compare.as_ref().and_then(|compare| compare.restored(state, workspace));
+        state.compare.is_some() == self.compare.is_some()
+    }
+
+    /// The same view of files that are counted otherwise: `place` tells where each is now. Of two ranks beside each other
+    /// none is taken for that of another file.
+    #[must_use]
+    pub fn counted(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
+        let ranks = |ranks: [[usize; 2]; 2]| ranks.map(|[file, rank]| [place(file).unwrap_or(usize::MAX), rank]);
+        let compare = self.compare.clone();
+        Self {
+            file: self.file.map(|file| place(file).unwrap_or(file)),
+            compare: compare.map(|compare| SavedCompare { ranks: ranks(compare.ranks), ..compare }),
+            ..self.clone()
+        }
     }
 
     /// The selected span, when it has a length.

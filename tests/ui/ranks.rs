@@ -60,6 +60,12 @@ fn a_click_on_a_cell_opens_that_step_of_that_rank() {
     assert!(shown.start_ns <= window.start_ns && window.end_ns <= shown.end_ns, "{shown:?} {window:?}");
     assert!(shown.len_ns() < window.len_ns() * 2, "{shown:?} {window:?}");
     assert!(map(&driven).1.contains("Rank 1, step 7: "), "the keyboard goes on from there");
+    assert!(map(&driven).1.ends_with("Rank 1, step 7 is shown"), "{}", map(&driven).1);
+    driven.send(Command::ShowStep(RankId { doc: 0, rank: 0 }, 3));
+    driven.send(Command::ChooseRank(RankId { doc: 0, rank: 0 }));
+    assert!(map(&driven).1.ends_with("Rank 0, step 3 is shown"), "by whatever command");
+    driven.send(Command::ShowAll);
+    assert!(!map(&driven).1.contains("is shown"));
 }
 
 #[test]
@@ -217,7 +223,13 @@ fn the_panels_of_several_ranks_look_as_designed_in_both_themes() {
     let workspace = Workspace::new((0..3).map(|rank| crate::job::opened(rank, 12)));
     for (panel, name) in [(Panel::Heatmap, "heatmap"), (Panel::Ranks, "ranks"), (Panel::Differences, "differences")] {
         for (theme, theme_name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
-            let state = ViewState { panel, ..ViewState::open(&workspace) };
+            let mut state = ViewState { panel, ..ViewState::open(&workspace) };
+            if panel == Panel::Heatmap {
+                let shown = RankId { doc: 1, rank: 0 };
+                for command in [Command::ChooseRank(shown), Command::ShowStep(shown, 7)] {
+                    state.apply(&command, &workspace);
+                }
+            }
             let options = PictureOptions { width_px: 960, height_px: 500, theme, ..PictureOptions::default() };
             let image = render(&workspace, &state, &options);
             compare(&cut(&image, 528, 40, 432, 460), &format!("{name}_{theme_name}"));

@@ -92,6 +92,34 @@ fn missing_files_are_told_and_the_rest_is_opened() {
 }
 
 #[test]
+fn ranks_beside_each_other_that_are_not_open_are_told() {
+    let open = |files: &[&str], compare: &str, count: usize| {
+        let mut driven = Driven::empty(1280.0, 720.0);
+        let files: Vec<String> = files.iter().map(|file| format!("file={file}.sqlite")).collect();
+        let link = format!("stepscope:1?{}&compare={compare},stacked,time,0,5000", files.join("&"));
+        driven.send(Command::OpenLinkText(link));
+        driven.wait(|window| window.state().workspace.docs.len() == count);
+        driven
+    };
+    let ranks = |driven: &Driven| driven.window().state().view.compare.as_ref().map(|compare| compare.ranks);
+    let told = "Two ranks are not shown beside each other";
+    let both = [0, 1].map(|doc| RankId { doc, rank: 0 });
+    let all = open(&["gpt_rank0", "gpt_rank1"], "0.0,1.0", 2);
+    assert_eq!((ranks(&all), all.shows(told)), (Some(both), false));
+    // A missing file moves those behind it up: they are still the same two.
+    let mut moved = open(&["missing0", "gpt_rank0", "gpt_rank1"], "1.0,2.0", 2);
+    assert!(moved.shows("A file is missing"));
+    moved.send(Command::Dismiss);
+    assert_eq!((ranks(&moved), moved.shows(told)), (Some(both), false));
+    let mut lacking = open(&["missing0", "gpt_rank0", "gpt_rank1"], "0.0,1.0", 2);
+    lacking.send(Command::Dismiss);
+    assert!(lacking.shows(told) && lacking.shows("missing0.sqlite, rank 1 of the file"));
+    assert_eq!(ranks(&lacking), None, "no other file takes its place");
+    let fewer = open(&["gpt_rank0", "gpt_rank1"], "0.0,1.7", 2);
+    assert!(fewer.shows(told) && fewer.shows("rank 8 of the file") && !fewer.shows("rank 1 of the file"));
+}
+
+#[test]
 fn a_session_is_saved_and_opened_with_its_lanes() {
     let folder = tempfile::tempdir().unwrap();
     let mut driven = two_files();

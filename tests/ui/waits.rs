@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use stepscope::job::ClockMode;
 use stepscope::sim::{JobConfig, preset, simulate_to_dir};
 use stepscope::units::Span;
-use stepscope::view::{Command, Item, LaneCommand, LaneKey, RankId, Theme};
+use stepscope::view::{Command, Item, LaneCommand, LaneKey, Panel, RankId, Theme};
 
 const OTHER: RankId = RankId { doc: 1, rank: 0 };
 
@@ -75,6 +75,35 @@ fn the_details_say_who_was_waited_for_and_lead_to_the_others() {
     driven.send(Command::Select(Some(Item::Step(OTHER, 2))));
     driven.click("Rank 3");
     assert_eq!(driven.window().state().view.selected, Some(Item::Step(RankId { doc: 3, rank: 0 }, 2)));
+}
+
+#[test]
+fn who_was_late_is_no_evidence_once_a_file_is_shifted_and_every_place_says_so() {
+    let mut driven = straggler(1280.0, 900.0);
+    let kernels = longest_wait(&driven);
+    let doubt = "No evidence of who was late: files were shifted by hand.";
+    driven.send(Command::Select(kernels.first().copied()));
+    driven.send(Command::ToggleLegend);
+    driven.send(Command::ShowPanel(Panel::Overview));
+    assert!(driven.shows("Most of this is waiting for a rank that starts later") && !driven.shows("No evidence"));
+    driven.send(Command::ShiftDoc { doc: 2, by_ns: 1_000_000 });
+    driven.wait(|window| !window.state().workspace.job.moving);
+    assert!(!driven.shows("Most of this is waiting for a rank that starts later"), "no such advice");
+    let count = |driven: &Driven| driven.harness.query_all_by_label_contains(doubt).count();
+    assert_eq!(count(&driven), 3, "in the details, the legend, and beside exposed communication");
+    assert!(driven.shows("Waiting (clock in doubt)"), "in the legend");
+    driven.send(Command::ToggleLegend);
+    driven.send(Command::Select(None));
+    for (panel, places) in [(Panel::Communication, 1), (Panel::Ranks, 3), (Panel::Heatmap, 0), (Panel::Overview, 1)] {
+        driven.send(Command::ShowPanel(panel));
+        assert_eq!(count(&driven), places, "{panel:?}");
+    }
+    driven.send(Command::ShowPanel(Panel::Heatmap));
+    driven.click("Wait");
+    assert_eq!(count(&driven), 1, "of waits only");
+    driven.send(Command::ResetShifts);
+    driven.wait(|window| !window.state().workspace.job.moving);
+    assert!(!driven.shows("No evidence"));
 }
 
 #[test]

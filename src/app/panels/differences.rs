@@ -11,7 +11,7 @@ use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Delta, Diff, Job, RankSummary, longest_run};
 use crate::report::compare::{
-    NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text, shape_text,
+    NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of, scope_text, shape_text,
     sums_of_text, verdict_change_text,
 };
 use crate::view::{Command, CompareCommand, Item, RankId, Workspace};
@@ -169,7 +169,7 @@ fn delta_cells(delta: &Delta) -> Vec<Cell> {
         Cell::maybe(change_text(delta), delta.share()),
         duration(delta.a_ns),
         duration(delta.b_ns),
-        Cell::text(noise_text(delta).to_owned()),
+        Cell::text(remark_of(delta).unwrap_or_default().to_owned()),
     ]
 }
 

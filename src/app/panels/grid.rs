@@ -5,7 +5,7 @@
 mod heads;
 mod names;
 
-pub use heads::{filter_bar, head, heading, left_out, remark};
+pub use heads::{filter_bar, head, heading, left_out, remark, warning};
 
 use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
 use crate::app::toast;

@@ -5,21 +5,22 @@ use crate::job::{COMPARABLE, Delta, Diff, DiffScope, ENOUGH_STEPS, Job};
 
 /// A difference with its sign.
 pub fn delta_text(delta: &Delta) -> String {
-    signed(delta, format::duration(delta.ns()))
+    format::signed_duration(delta.ns())
 }
 
 /// A difference as a share of what was before; "-" when there was nothing.
 pub fn change_text(delta: &Delta) -> String {
-    delta.share().map_or_else(|| format::UNKNOWN.to_owned(), |share| signed(delta, format::percent(Some(share))))
+    format::signed_percent(delta.share())
 }
 
-fn signed(delta: &Delta, text: String) -> String {
-    if delta.ns() > 0 { format!("+{text}") } else { text }
-}
-
-/// "noise" when the difference is no more than the runs vary from step to step; else, and when that is not known, empty.
-pub fn noise_text(delta: &Delta) -> &'static str {
-    if delta.is_noise() == Some(true) { "noise" } else { "" }
+/// What there is to say of a difference: "equal" when there is none, "noise" when it is no more than the runs vary from
+/// step to step; else, and when that is not known, `None`.
+pub fn remark_of(delta: &Delta) -> Option<&'static str> {
+    match (delta.ns(), delta.is_noise()) {
+        (0, _) => Some("equal"),
+        (_, Some(true)) => Some("noise"),
+        _ => None,
+    }
 }
 
 /// What is called noise, in one sentence.
@@ -133,5 +134,13 @@ mod tests {
     fn two_verdicts_are_told_as_before_and_after() {
         assert_eq!(bound_change("compute", "copies"), "Bound by: compute before, copies after.");
         assert_eq!(bound_change("compute", "compute"), "Both are bound by compute.");
+    }
+
+    #[test]
+    fn what_did_not_change_is_equal_and_no_noise() {
+        let remark = |b_ns, spread_ns| remark_of(&Delta { a_ns: 100, b_ns, spread_ns });
+        assert_eq!([remark(100, Some(5)), remark(100, Some(0)), remark(100, None)], [Some("equal"); 3]);
+        assert_eq!([remark(105, Some(5)), remark(95, Some(5))], [Some("noise"); 2]);
+        assert_eq!([remark(106, Some(5)), remark(101, None)], [None; 2]);
     }
 }

@@ -59,7 +59,7 @@ pub fn clock_text(job: &Job) -> String {
 pub fn drift_text(source: &SourceClock) -> String {
     match source.map.drift_ppm {
         0.0 => format::UNKNOWN.to_owned(),
-        ppm => format!("{} ppm", format::decimal(ppm, 2)),
+        ppm => format::signed(format!("{} ppm", format::decimal(ppm, 2))),
     }
 }
 
@@ -118,9 +118,10 @@ fn wall_texts(job: &Job, of: impl Fn(&Notice) -> Option<(usize, i64)>, then: &st
     let mut off: Vec<(usize, i64)> = job.clock.notices.iter().filter_map(of).collect();
     off.sort_by_key(|(export, ahead_ns)| (std::cmp::Reverse(ahead_ns.saturating_abs()), *export));
     let text = |(export, ahead_ns): &(usize, i64)| {
-        let direction = if *ahead_ns > 0 { "ahead" } else { "behind" };
-        let (name, by) = (format::one_line(job.name(*export), 60), format::duration(ahead_ns.saturating_abs()));
-        format!("The wall clock of {name} is {by} {direction} by the matched collectives, {then}")
+        let name = format::one_line(job.name(*export), 60);
+        // One that is right is no notice.
+        let by = format::directed(*ahead_ns, "ahead", "behind").unwrap_or_default();
+        format!("The wall clock of {name} is {by} by the matched collectives, {then}")
     };
     let mut lines: Vec<String> = off.iter().take(NAMED).map(text).collect();
     let hidden = off.len().saturating_sub(NAMED) as u64;

@@ -1,7 +1,7 @@
 //! Matched collectives and the rank that the others wait for, as JSON.
 
 use super::json::{by_label, label};
-use super::words::{extra_key, extra_text, group_text, refusal_text};
+use super::words::{extra_key, extra_text, group_text, refusal_text, reservation};
 use crate::job::Job;
 use crate::units::share;
 use serde::Serialize;
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub struct Collectives {
     matched: u64,
     unmatched: u64,
+    /// Why the numbers below are no evidence of who was late; `null` when they are.
+    reservation: Option<String>,
     wait_ns: BTreeMap<String, i64>,
     transfer_ns: BTreeMap<String, i64>,
     last_rank_counts: BTreeMap<String, u64>,
@@ -91,6 +93,7 @@ impl Collectives {
         Self {
             matched: job.waits.matched,
             unmatched: job.waits.unmatched,
+            reservation: reservation(job),
             wait_ns: by_label(job, |rank| waits(rank).map(|w| w.split.wait_ns)),
             transfer_ns: by_label(job, |rank| waits(rank).map(|w| w.split.transfer_ns)),
             last_rank_counts: by_label(job, |rank| waits(rank).map(|w| w.last)),

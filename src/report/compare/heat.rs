@@ -47,9 +47,7 @@ pub fn cell_text(heat: &Heat, row: usize, column: usize, median: Option<f64>) ->
     let name = metric_text(heat.metric);
     let Some(value) = heat.cell(row, column) else { return format!("{name} not known: the rank has no such step") };
     let beside = median.map_or_else(String::new, |median| {
-        let sign = if value > median { "+" } else { "" };
-        let by = deviation(value, median)
-            .map_or_else(|| format::UNKNOWN.to_owned(), |share| format!("{sign}{}", format::percent(Some(share))));
+        let by = format::signed_percent(deviation(value, median));
         format!("; median of the ranks {}, {by}", value_text(heat.metric, Some(median)))
     });
     format!("{name} {}{beside}", value_text(heat.metric, Some(value)))

@@ -47,6 +47,9 @@ pub struct Alignment {
     mode: AlignmentMode,
     /// What was asked for.
     asked: ClockMode,
+    /// False when who started last, and so who waited, does not follow from the clock: the numbers of that are no
+    /// evidence, wherever they stand, and no straggler is named.
+    tells_who_was_last: bool,
     ranks: Vec<AlignedRank>,
     notices: Vec<String>,
 }
@@ -184,6 +187,7 @@ impl Alignment {
         Self {
             mode: AlignmentMode::of(&job.clock),
             asked: job.clock.mode,
+            tells_who_was_last: job.clock.doubt().is_none(),
             ranks: job.ranks.iter().map(of).collect(),
             notices: notices(job),
         }

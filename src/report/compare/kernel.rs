@@ -1,7 +1,8 @@
 //! One operation beside those of other ranks, in a few words. Every number across clocks carries how far off it may be.
 
+use super::words::reservation;
 use crate::format;
-use crate::job::{Difference, Job, Matched, Strip, StripBasis};
+use crate::job::{Difference, Job, Later, Matched, StartBasis, Strip};
 
 /// Said where a communication kernel of a job of one rank is described.
 pub const ONE_RANK: &str = "one rank only: waiting and transfer cannot be told apart";
@@ -20,10 +21,17 @@ pub fn kernel_lines(job: &Job, rank: usize, op: u32) -> Vec<(&'static str, Strin
     let speed = speed.map_or_else(String::new, |gb_per_s| {
         format!(", bus bandwidth {} of the transfer", format::bandwidth(Some(gb_per_s)))
     });
-    vec![
+    let mut lines = vec![
         ("Waited", waited(job, &matched, member)),
         ("Transfer", format!("{}{speed}", format::duration(split.transfer_ns))),
-    ]
+    ];
+    lines.extend(reservation_line(job));
+    lines
+}
+
+/// The reservation about who was late as name and value, below times across clocks; `None` when there is none.
+pub fn reservation_line(job: &Job) -> Option<(&'static str, String)> {
+    reservation(job).map(|text| ("Clock", text))
 }
 
 /// For whom a member waited, and how long.
@@ -70,48 +78,36 @@ pub fn clock_error(uncertainty_ns: Option<i64>) -> String {
     }
 }
 
-/// A difference with its sign: `+2.50 ms`.
-pub fn signed(ns: i64) -> String {
-    format!("{}{}", if ns > 0 { "+" } else { "" }, format::duration(ns))
-}
-
 /// When and how long something ran beside something else: `1.20 ms later ±0.8 us, 300 us longer`.
-pub fn beside_text(later_ns: i64, longer_ns: i64, uncertainty_ns: Option<i64>) -> String {
-    format!("{}, {}", later_text(later_ns, uncertainty_ns), longer_text(longer_ns))
+pub fn beside_text(later: Later, longer_ns: i64) -> String {
+    let step = if later.basis == StartBasis::InStep { " in its step" } else { "" };
+    format!("{}{step}, {}", later_text(later), longer_text(longer_ns))
 }
 
-fn later_text(later_ns: i64, uncertainty_ns: Option<i64>) -> String {
-    let error = uncertainty_ns.map_or_else(|| "?".to_owned(), format::duration);
-    format!("{} \u{b1}{error}", later(later_ns))
-}
-
-fn later(later_ns: i64) -> String {
-    let length = format::duration(later_ns.saturating_abs());
-    match later_ns {
-        0 => "at the same time".to_owned(),
-        1.. => format!("+{length} later"),
-        _ => format!("{length} earlier"),
+fn later_text(later: Later) -> String {
+    let when = format::directed(later.ns, "later", "earlier").unwrap_or_else(|| "at the same time".to_owned());
+    match later.basis {
+        StartBasis::Arrival => {
+            let error = later.uncertainty_ns.map_or_else(|| "?".to_owned(), format::duration);
+            format!("{when} \u{b1}{error}")
+        }
+        // Each is counted on its own clock: there is no error between clocks.
+        StartBasis::InStep => when,
     }
 }
 
-fn longer_text(longer_ns: i64) -> String {
-    let length = format::duration(longer_ns.saturating_abs());
-    match longer_ns {
-        0 => "as long".to_owned(),
-        1.. => format!("{length} longer"),
-        _ => format!("{length} shorter"),
-    }
+/// How much longer something took than something else: `300 us longer`.
+pub fn longer_text(longer_ns: i64) -> String {
+    format::directed(longer_ns, "longer", "shorter").unwrap_or_else(|| "as long".to_owned())
 }
 
 /// What sets an operation of `strip` apart from that of rank `other`, as name and value.
 pub fn difference_lines(difference: &Difference, other: &str, strip: &Strip) -> [(&'static str, String); 2] {
     let other = format::one_line(other, 40);
+    let later = later_text(strip.later(difference));
     let started = match strip.basis {
-        StripBasis::Arrival => {
-            ("Arrived", format!("{} than rank {other}", later_text(difference.later_ns, strip.uncertainty_ns)))
-        }
-        // Both are counted on their own clock: there is no error between clocks.
-        StripBasis::InStep => ("Began in step", format!("{} than on rank {other}", later(difference.later_ns))),
+        StartBasis::Arrival => ("Arrived", format!("{later} than rank {other}")),
+        StartBasis::InStep => ("Began in step", format!("{later} than on rank {other}")),
     };
     [started, ("Took", format!("{} than on rank {other}", longer_text(difference.longer_ns)))]
 }
@@ -128,7 +124,7 @@ pub fn shift_text(job: &Job) -> Option<String> {
 
 /// By how much something was moved by hand: `shifted +2.50 ms`.
 pub fn shifted_by(shift_ns: i64) -> String {
-    format!("shifted {}", signed(shift_ns))
+    format!("shifted {}", format::signed_duration(shift_ns))
 }
 
 #[cfg(test)]
@@ -137,9 +133,15 @@ mod tests {
 
     #[test]
     fn differences_are_said_with_their_direction_and_error() {
-        assert_eq!(beside_text(1_200_000, 300_000, Some(800)), "+1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer");
-        assert_eq!(beside_text(-5, -7, Some(0)), "5 ns earlier \u{b1}0 ns, 7 ns shorter");
-        assert_eq!(beside_text(0, 0, None), "at the same time \u{b1}?, as long");
+        let by_clock = |ns, uncertainty_ns| Later { ns, basis: StartBasis::Arrival, uncertainty_ns };
+        assert_eq!(
+            beside_text(by_clock(1_200_000, Some(800)), 300_000),
+            "1.200 ms later \u{b1}800 ns, 300.0 \u{b5}s longer"
+        );
+        assert_eq!(beside_text(by_clock(-5, Some(0)), -7), "5 ns earlier \u{b1}0 ns, 7 ns shorter");
+        let in_step = Later { ns: 5, basis: StartBasis::InStep, uncertainty_ns: None };
+        assert_eq!(beside_text(in_step, 7), "5 ns later in its step, 7 ns longer");
+        assert_eq!(beside_text(by_clock(0, None), 0), "at the same time \u{b1}?, as long");
         assert_eq!((shifted_by(2_500_000), shifted_by(-5)), ("shifted +2.500 ms".into(), "shifted -5 ns".into()));
         assert_eq!(shift_text(&Job::default()), None);
     }

@@ -13,21 +13,24 @@ mod pipeline_json;
 mod words;
 
 pub use change::{
-    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text,
+    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of,
     scope_text, shape_text, sums_of_text, verdict_change_text,
 };
 pub use clock::{basis_text, clock_text, drift_text, mode_help, mode_text, notices, uncertainty_text};
 pub use collectives_json::StragglerLine;
 pub use heat::{cell_text, cell_title, metric_help, metric_text, value_text};
 pub use json::{Alignment, CompareReport};
-pub use kernel::{beside_text, clock_error, difference_lines, kernel_lines, shift_text, shifted_by, signed};
+pub use kernel::{
+    beside_text, clock_error, difference_lines, kernel_lines, longer_text, reservation_line, shift_text, shifted_by,
+};
 pub use pipeline::{
     STAGE_COLUMNS, StageCell, StageNumber, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
     place_sources_text, place_text, stage_notices, stage_rows,
 };
+pub(super) use words::reservation_of;
 pub use words::{
     extra_advice, extra_text, group_text, job_missing_text, last_text, matched_text, members_text, missing_text,
-    refusal_text, straggler_advice, straggler_text, together_text, wandering_text,
+    refusal_text, reservation, straggler_advice, straggler_text, together_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

@@ -2,15 +2,15 @@
 
 use super::super::document::{Block, Grid};
 use super::change::{
-    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, noise_text, scope_text,
+    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of, scope_text,
     shape_text, sums_of_text, verdict_change_text,
 };
 use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
 use super::collectives_json::wait_share;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
-    extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, straggler_advice,
-    straggler_text, together_text, wandering_text,
+    extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, reservation,
+    straggler_advice, straggler_text, together_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -24,7 +24,9 @@ const STEPS: usize = 100;
 const COLUMNS: usize = 12;
 
 pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
-    let mut blocks = vec![Block::Heading(1, "Ranks".to_owned()), Block::Table(ranks(job))];
+    let mut blocks = vec![Block::Heading(1, "Ranks".to_owned())];
+    reserved(job, &mut blocks);
+    blocks.push(Block::Table(ranks(job)));
     blocks.extend(job_missing_text(job).map(Block::Paragraph));
     let sources = place_sources_text(job);
     blocks.extend(sources.map(|text| Block::Paragraph(format!("Places in the parallel layout: {text}."))));
@@ -37,6 +39,12 @@ pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
         difference(job, diff, &mut blocks);
     }
     blocks
+}
+
+/// What stands above tables of who waited or was last while the clock does not tell that.
+fn reserved(job: &Job, blocks: &mut Vec<Block>) {
+    let is_told = job.ranks.len() > 1 && job.waits.matched > 0;
+    blocks.extend(reservation(job).filter(|_| is_told).map(Block::Paragraph));
 }
 
 fn name(text: &str) -> String {
@@ -101,12 +109,12 @@ fn clock(job: &Job, blocks: &mut Vec<Block>) {
         let mut cells = vec![
             name(job.name(export)),
             basis_text(source.basis).to_owned(),
-            format::duration(source.map.offset_ns),
+            format::signed_duration(source.map.offset_ns),
             drift_text(source),
             uncertainty_text(source.uncertainty_ns()),
             format::count(source.matched),
         ];
-        cells.extend(shifted.then(|| format::duration(source.shift_ns)));
+        cells.extend(shifted.then(|| format::signed_duration(source.shift_ns)));
         cells
     };
     let rows = job.clock.sources.iter().enumerate().map(row).collect();
@@ -133,7 +141,7 @@ fn straggler(job: &Job, blocks: &mut Vec<Block>) {
                 extra_text(extra.kind),
                 format::duration(extra.own_ns),
                 format::duration(extra.others_ns),
-                format::duration(extra.delta_ns()),
+                format::signed_duration(extra.delta_ns()),
             ]
         };
         let rows: Vec<Vec<String>> = found.extras.iter().take(5).map(row).collect();
@@ -155,6 +163,7 @@ fn collectives(job: &Job, blocks: &mut Vec<Block>) {
         "{} Wait: until the last rank had started; transfer: from then to the end.",
         matched_text(job)
     )));
+    reserved(job, blocks);
     let row = |rank: usize| {
         let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0)?;
         Some(vec![
@@ -213,6 +222,7 @@ fn matrix(job: &Job, blocks: &mut Vec<Block>) {
     };
     let row =
         |who: usize| std::iter::once(label(job, who)).chain((0..ranks).map(|whom| cell(who, whom))).collect::<Vec<_>>();
+    reserved(job, blocks);
     let labels: Vec<String> = (0..ranks).map(|rank| format!("for {}", label(job, rank))).collect();
     let head: Vec<&str> = std::iter::once("Rank").chain(labels.iter().map(String::as_str)).collect();
     blocks.push(Block::Table(Grid::new("Who waited for whom", &head, &[], (0..ranks).map(row).collect())));
@@ -231,6 +241,7 @@ fn steps(job: &Job, blocks: &mut Vec<Block>) {
         return;
     }
     blocks.push(Block::Heading(1, "Steps".to_owned()));
+    reserved(job, blocks);
     let ranks = 0..job.ranks.len();
     let row = |number: &i64| {
         let span = |rank: usize| job.summary(rank)?.step(*number).map(|step| step.window.len_ns());
@@ -259,7 +270,7 @@ fn delta_cells(delta: &Delta) -> [String; 5] {
         format::duration(delta.b_ns),
         delta_text(delta),
         change_text(delta),
-        noise_text(delta).to_owned(),
+        remark_of(delta).unwrap_or_default().to_owned(),
     ]
 }
 

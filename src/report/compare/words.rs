@@ -2,7 +2,7 @@
 
 use crate::analysis::Collective;
 use crate::format;
-use crate::job::{Extra, ExtraKind, GroupKey, Job, Refusal, RefusalReason, Straggler};
+use crate::job::{Doubt, Extra, ExtraKind, GroupKey, Job, Refusal, RefusalReason, Straggler};
 use std::collections::BTreeMap;
 
 /// Files and ranks of a sentence that are named one by one.
@@ -243,22 +243,41 @@ pub fn straggler_text(job: &Job) -> String {
         return "No collective could be matched between the ranks, so who waits for whom is not known.".to_owned();
     }
     let found = match &job.stragglers.straggler {
-        None if !job.clock.tells_who_was_last() => unknown_text(job),
-        None => "No straggler: no rank starts last in over 60 % of the matched collectives and costs the others over \
+        None => unknown_text(job).unwrap_or_else(|| {
+            "No straggler: no rank starts last in over 60 % of the matched collectives and costs the others over \
                  2 % of a step."
-            .to_owned(),
+                .to_owned()
+        }),
         Some(found) => late_text(job, found),
     };
     let missing = most_missing(job).and_then(|group| missing_text(job, group));
     [Some(found), missing].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Why the clock in force does not tell who was last.
-fn unknown_text(job: &Job) -> String {
-    let by_hand = job.clock.sources.iter().any(|source| source.shift_ns != 0);
-    let why =
-        if by_hand { "files were shifted by hand" } else { "the clock in force contradicts the matched collectives" };
-    format!("Who started last, and who waits for whom, is not known: {why}.")
+/// Why the clock in force does not tell who was last; `None` when it does.
+fn unknown_text(job: &Job) -> Option<String> {
+    let why = doubt_text(job.clock.doubt()?);
+    Some(format!("Who started last, and who waits for whom, is not known: {why}."))
+}
+
+/// Why a clock does not tell who was last, to follow a colon.
+const fn doubt_text(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::Shifted => "files were shifted by hand",
+        Doubt::FirstEvents => "the clock is the files' first events",
+        Doubt::Contradicted => "the clock contradicts the matched collectives",
+    }
+}
+
+/// What has to stand beside everything that says who started last or who waited, while that does not follow from the
+/// clock in force; `None` when it does. The numbers stay: to see them is what the user shifted the files for.
+pub fn reservation(job: &Job) -> Option<String> {
+    job.clock.doubt().map(reservation_of)
+}
+
+/// The reservation of a doubt. Short, for tooltips hold it on one line.
+pub(in crate::report) fn reservation_of(doubt: Doubt) -> String {
+    format!("No evidence of who was late: {}.", doubt_text(doubt))
 }
 
 fn late_text(job: &Job, found: &Straggler) -> String {

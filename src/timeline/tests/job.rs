@@ -103,7 +103,7 @@ fn arrivals_stand_above_the_line_where_the_rank_came_later() {
         let (text, _) = strip::tooltip(frame, layout, cache, at).unwrap();
         let lines: Vec<&str> = text.lines.iter().map(|(_, value)| value.as_str()).collect();
         assert!(
-            lines[0].starts_with("+400.0 \u{b5}s later \u{b1}") && lines[0].ends_with("than rank 0 (made-by-hand)"),
+            lines[0].starts_with("400.0 \u{b5}s later \u{b1}") && lines[0].ends_with("than rank 0 (made-by-hand)"),
             "{lines:?}"
         );
         assert_eq!(lines[1], "400.0 \u{b5}s shorter than on rank 0 (made-by-hand)");

@@ -183,7 +183,7 @@ fn a_kept_view_has_its_panes_again() {
     for link in [PaneLink::Step, PaneLink::Apart] {
         state.apply(&Command::Compare(CompareCommand::Link(link)), &workspace);
         let mut again = ViewState::open(&workspace);
-        SavedView::of(&state).restore(&mut again, &workspace);
+        assert!(SavedView::of(&state).restore(&mut again, &workspace));
         assert_eq!(views(&again), views(&state));
         let (kept, own) = (again.compare.unwrap(), state.compare.clone().unwrap());
         assert_eq!((kept.ranks, kept.form, kept.link), (own.ranks, own.form, own.link));
@@ -193,8 +193,9 @@ fn a_kept_view_has_its_panes_again() {
     // Other files have no such ranks.
     let other = Workspace::new([capture(0, 100_000)]);
     let mut again = ViewState::open(&other);
-    SavedView::of(&state).restore(&mut again, &other);
+    assert!(!SavedView::of(&state).restore(&mut again, &other), "which is told");
     assert!(again.compare.is_none());
+    assert!(SavedView::default().restore(&mut again, &other), "nothing is asked for");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use super::TIME;
 use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
-use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark};
+use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
-use crate::report::compare::{clock_error, signed};
+use crate::report::compare::{clock_error, longer_text, reservation};
 use crate::task::{Task, Wake};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
 use egui::Ui;
@@ -126,6 +126,11 @@ pub fn show(
         return;
     }
     let error = clock_error(cx.workspace.job.clock.uncertainty_ns(a.doc, b.doc));
+    // Of one file's ranks the clock is their own.
+    let reserved = reservation(&cx.workspace.job).filter(|_| a.doc != b.doc);
+    if let Some(text) = reserved.as_deref().filter(|_| outliers.listed.iter().any(|outlier| outlier.met.is_some())) {
+        warning(ui, cx.palette, text);
+    }
     let row = |at: usize| {
         let (Some(outlier), Some((full, label))) = (outliers.listed.get(at), names.get(at)) else {
             return Row::default();
@@ -133,12 +138,12 @@ pub fn show(
         let item = Item::Op(b, outlier.ops[1]);
         let name = format::one_line(&label.text, 200);
         Row {
-            action: format!("Show {name}, {} than before", signed(outlier.longer_ns)),
+            action: format!("Show {name}, {} than before", longer_text(outlier.longer_ns)),
             name,
             shared: label.shared,
             full: format::one_line(full, 400),
             cells: cells(outlier),
-            note: note(outlier, &error),
+            note: note(outlier, &error, reserved.as_deref()),
             selected: cx.view.selected == Some(item),
             ..Row::default()
         }
@@ -183,7 +188,7 @@ fn summary(outliers: &Outliers) -> String {
 
 fn cells(outlier: &Outlier) -> Vec<Cell> {
     let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
-    let signed_cell = |ns: i64| Cell::whole(signed(ns), ns);
+    let signed_cell = |ns: i64| Cell::whole(format::signed_duration(ns), ns);
     let later = outlier.met.map(|met| met.later_ns);
     let step = outlier.step.map_or_else(|| "-".to_owned(), |number| number.to_string());
     vec![
@@ -195,11 +200,12 @@ fn cells(outlier: &Outlier) -> Vec<Cell> {
     ]
 }
 
-fn note(outlier: &Outlier, clock_error: &str) -> String {
-    let mut note = format!("Usual difference of others like it: {}.", signed(outlier.usual_ns));
+fn note(outlier: &Outlier, clock_error: &str, reserved: Option<&str>) -> String {
+    let mut note = format!("Usual difference of others like it: {}.", format::signed_duration(outlier.usual_ns));
     if let Some(met) = outlier.met {
         let [before, after] = met.wait_ns.map(format::duration);
         note.push_str(&format!(" Waited for the last rank: {before} before, {after} after{clock_error}."));
+        note.extend(reserved.map(|text| format!(" {text}")));
     }
     note
 }

@@ -3,6 +3,7 @@
 use super::super::sheet::{Filter, Sheet};
 use super::{Copied, GAP_PT};
 use crate::app::icons::{self, Icon};
+use crate::timeline::color::Palette;
 use crate::units::Span;
 use egui::{Align, Button, Label, Layout, Response, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, vec2};
 
@@ -83,6 +84,11 @@ pub fn heading(ui: &mut Ui, text: &str, tip: &str) {
     if !tip.is_empty() {
         response.on_hover_text(tip);
     }
+}
+
+/// A warning in small letters that wraps.
+pub fn warning(ui: &mut Ui, palette: &Palette, text: &str) {
+    ui.add(Label::new(RichText::new(text).small().color(palette.warning)).wrap());
 }
 
 /// A remark in small letters that wraps.

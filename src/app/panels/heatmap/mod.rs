@@ -5,12 +5,12 @@
 mod pixels;
 mod plot;
 
-use super::grid::remark;
+use super::grid::{remark, warning};
 use crate::analysis::Limit;
 use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Heat, HeatMetric};
-use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, value_text};
+use crate::report::compare::{cell_text, cell_title, metric_help, metric_text, reservation, value_text};
 use crate::timeline::ramp;
 use crate::view::Command;
 use egui::epaint::Mesh;
@@ -81,12 +81,15 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut HeatmapCache, out: &mut Vec<Co
         return;
     }
     remark(ui, &made.summary);
+    if let Some(text) = reservation(&cx.workspace.job).filter(|_| made.heat.metric == HeatMetric::Wait) {
+        warning(ui, cx.palette, &text);
+    }
     let room = vec2(ui.available_width(), (ui.available_height() - LEGEND_PT).max(80.0));
     let plot = Plot::new(ui, cx, &made.heat, room);
     map(ui, cx, made, &plot, (drawn, cursor, told), out);
     legend(ui, cx, made);
     if !told.is_empty() {
-        ui.add(Label::new(RichText::new(told.as_str()).small().color(cx.palette.warning)).wrap());
+        warning(ui, cx.palette, told);
     }
 }
 
@@ -135,8 +138,17 @@ fn map(ui: &mut Ui, cx: &Cx<'_>, made: &Made, plot: &Plot, kept: Kept<'_>, out: 
         let title = cell_title(job, heat, row, column);
         format!("{title}: {}", cell_text(heat, row, column, made.medians.get(column).copied().flatten()))
     };
-    plot.describe(&response, &format!("Heatmap of {}", metric_text(heat.metric).to_lowercase()), || text(*cursor));
+    let meant = meant(cx, heat);
+    plot.describe(&response, &format!("Heatmap of {}", metric_text(heat.metric).to_lowercase()), || {
+        let on_timeline = meant.map(|(row, column)| format!("; {} is shown", cell_title(job, heat, row, column)));
+        text(*cursor) + &on_timeline.unwrap_or_default()
+    });
     plot.paint(ui, cx, heat, drawn);
+    if let Some((y, x)) = meant.map(|cell| plot.place_of(cell)) {
+        // Two lines, of which one is seen on any colour of the scale.
+        outline(ui, plot.place_rect(y, x), Stroke::new(4.0, cx.palette.background));
+        outline(ui, plot.place_rect(y, x), Stroke::new(2.0, cx.palette.selection));
+    }
     let place = response.hover_pos().and_then(|at| plot.place_at(at));
     let under = place.and_then(|(y, x)| plot.cell(heat, y, x));
     if let Some((y, x)) = place {
@@ -164,6 +176,13 @@ fn map(ui: &mut Ui, cx: &Cx<'_>, made: &Made, plot: &Plot, kept: Kept<'_>, out: 
         *cursor = cell;
         *told = open(cx, heat, cell, out);
     }
+}
+
+/// The cell of the rank and step that the timeline is about.
+fn meant(cx: &Cx<'_>, heat: &Heat) -> Option<(usize, usize)> {
+    let chosen = cx.chosen()?;
+    let step = chosen.step_meant(cx.view, cx.workspace)?;
+    heat.cell_of(&cx.workspace.job, cx.workspace.job_rank(chosen.id)?, step)
 }
 
 fn outline(ui: &Ui, rect: Rect, stroke: Stroke) {
@@ -298,5 +317,11 @@ mod tests {
         out.clear();
         assert!(open(&cx, &heat, (1, 2), &mut out).contains("only the summary of that rank is open"));
         assert!(out.is_empty() && is_open(&cx, &heat, 0) && !is_open(&cx, &heat, 1));
+        // The cell of a step is found again, and that of the step on the timeline is the one meant.
+        assert_eq!((heat.cell_of(&workspace.job, 1, 2), heat.cell_of(&workspace.job, 1, 9)), (Some((1, 2)), None));
+        let mut view = view.clone();
+        assert_eq!(meant(&Cx { view: &view, ..cx }, &heat), None, "all four steps are in view");
+        view.apply(&Command::ShowStep(id, 2), &workspace);
+        assert_eq!(meant(&Cx { view: &view, ..cx }, &heat), Some((0, 2)));
     }
 }

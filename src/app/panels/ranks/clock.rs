@@ -64,17 +64,17 @@ pub fn files(ui: &mut Ui, cx: &Cx<'_>, sheet: &mut Sheet, shown: Shown<'_>) {
         let (Some(export), Some(source)) = (job.exports.get(at), job.clock.sources.get(at)) else {
             return Row::default();
         };
-        let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
+        let signed = |ns: i64| Cell::whole(format::signed_duration(ns), ns);
         let uncertainty_ns = source.uncertainty_ns();
         Row {
             name: format::one_line(job.name(at), 80),
             full: format::one_line(&export.file.display().to_string(), 400),
             cells: vec![
-                duration(source.map.offset_ns),
+                signed(source.map.offset_ns),
                 Cell::maybe(uncertainty_text(uncertainty_ns), uncertainty_ns.map(|ns| ns as f64)),
                 Cell::text(basis_text(source.basis).to_owned()),
                 Cell::whole(format::count(source.matched), source.matched as i64),
-                duration(source.shift_ns),
+                signed(source.shift_ns),
                 Cell::number(drift_text(source), source.map.drift_ppm),
             ],
             ..Row::default()

@@ -6,12 +6,14 @@ mod clock;
 mod matrix;
 mod tables;
 
-use super::grid::{Shown, filter_bar, heading, remark};
+use super::grid::{Shown, filter_bar, heading, remark, warning};
 use super::sheet::{Filter, Sheet};
 use crate::analysis::Limit;
 use crate::app::cx::Cx;
 use crate::format;
-use crate::report::compare::{matched_text, notices, refusal_text, straggler_advice, straggler_text, wandering_text};
+use crate::report::compare::{
+    matched_text, notices, refusal_text, reservation, straggler_advice, straggler_text, wandering_text,
+};
 use crate::view::Command;
 use egui::{Label, RichText, Ui};
 
@@ -50,10 +52,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
         wrapped(ui, RichText::new(line));
     }
     heading(ui, "Ranks", "Every rank of the open files and summaries. A click chooses it.");
+    reserved(ui, cx);
     tables::ranks(ui, cx, &mut cache.ranks, shown, out);
     if job.ranks.len() > 1 {
         heading(ui, "Matched collectives", "The k-th collective of a communicator on one rank is the k-th on another.");
         remark(ui, &matched_text(job));
+        reserved(ui, cx);
         tables::groups(ui, cx, &mut cache.groups, shown, out);
         matrix::show(ui, cx, &mut cache.pairs, shown);
     }
@@ -69,6 +73,14 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
     }
     if let Some(copied) = copied {
         copied.finish(ui);
+    }
+}
+
+/// What stands above tables of who waited or was last while the clock does not tell that.
+fn reserved(ui: &mut Ui, cx: &Cx<'_>) {
+    let job = &cx.workspace.job;
+    if let Some(text) = reservation(job).filter(|_| job.waits.matched > 0) {
+        warning(ui, cx.palette, &text);
     }
 }
 

@@ -53,7 +53,11 @@ pub fn extras(ui: &mut Ui, job: &Job, sheet: &mut Sheet, shown: Shown<'_>) {
         let duration = |ns: i64| Cell::whole(format::duration(ns), ns);
         Row {
             name: extra_text(extra.kind),
-            cells: vec![duration(extra.delta_ns()), duration(extra.own_ns), duration(extra.others_ns)],
+            cells: vec![
+                Cell::whole(format::signed_duration(extra.delta_ns()), extra.delta_ns()),
+                duration(extra.own_ns),
+                duration(extra.others_ns),
+            ],
             ..Row::default()
         }
     };
