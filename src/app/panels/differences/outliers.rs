@@ -11,7 +11,6 @@ use crate::task::{Task, Wake};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
 use egui::Ui;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// With more operations of both ranks than this a frame does not wait for them.
 const LARGE: usize = 50_000;
@@ -215,6 +214,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Params, analyze};
     use crate::trace::testing::Fixture;
+    use std::sync::Arc;
 
     fn workspace() -> Workspace {
         Workspace::new([0, 400_000].map(|longer_ns| {
