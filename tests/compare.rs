@@ -383,7 +383,7 @@ fn what_is_the_same_in_both_is_equal_and_not_noise() {
     let both = ["compare", EXPORTS[0], "again/rank0.sqlite"];
     let found = json(home, &[&both[..], &["--json"]].concat());
     let parts: Vec<&Value> = found["diff"]["parts"].as_object().unwrap().values().collect();
-    assert!(parts.len() == 5 && parts.iter().all(|part| part["remark"] == "equal"), "{parts:?}");
+    assert!(parts.len() == 5 && parts.iter().all(|part| part["note"] == "equal"), "{parts:?}");
     let text = succeeds(home, &both);
     let rows: Vec<&str> = text.lines().filter(|line| line.trim_end().ends_with(" equal")).collect();
     assert!(rows.len() > 5 && rows[0].trim_start().starts_with("Step "), "{text}");

@@ -2,6 +2,7 @@
 
 use super::cx::Cx;
 use crate::format;
+use crate::job::StartBasis;
 use crate::report::compare::{beside_text, reservation};
 use crate::view::{Command, Counterpart, Item};
 use egui::{Label, RichText, Ui};
@@ -9,17 +10,21 @@ use egui::{Label, RichText, Ui};
 /// Counterparts that are listed, at most.
 const LISTED: usize = 16;
 
+/// What counterparts are.
+const SAME: &str = "The same collective, else the kernel of the same name and place in the step of the same number.";
+
 /// Draws the block; nothing for an item without counterparts.
 pub fn show(ui: &mut Ui, cx: &Cx<'_>, item: Item, beside: &[Counterpart], out: &mut Vec<Command>) {
     if beside.is_empty() {
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        let mut tip =
-            "The same collective, else the kernel of the same name and place in the step of the same number. \
-                       Starts are compared by the clock in force."
-                .to_owned();
-        tip.extend(reservation(&cx.workspace.job).map(|text| format!("\n{text}")));
+        let mut tip = SAME.to_owned();
+        // Starts in steps do not depend on the clock.
+        if beside.iter().any(|other| other.later.basis == StartBasis::Arrival) {
+            tip.push_str(" Starts are compared by the clock in force.");
+            tip.extend(reservation(&cx.workspace.job).map(|text| format!("\n{text}")));
+        }
         ui.strong("On other ranks").on_hover_text(tip);
         let movable = beside.iter().any(|other| other.item.doc() != item.doc());
         let align = ui.add_enabled(movable, egui::Button::new("Align at it").small());

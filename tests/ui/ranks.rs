@@ -177,6 +177,19 @@ fn differences_are_listed_and_a_kernel_leads_to_its_longest_run() {
 }
 
 #[test]
+fn what_a_difference_is_worth_has_room_in_a_panel_of_its_usual_width() {
+    let mut driven = Driven::empty(1280.0, 720.0);
+    let files = [0, crate::job::LATER].map(|rank| format!("/x/rank{rank}.sqlite").into());
+    driven.send(Command::Open(files.to_vec()));
+    driven.wait(|window| window.state().workspace.docs.len() == 2);
+    driven.send(Command::ShowPanel(Panel::Differences));
+    assert!(driven.shows("Sort by Note"), "of the first table");
+    driven.harness.get_by_label("Outliers").scroll_to_me();
+    driven.settle();
+    assert!(driven.shows("Sort by Later") && driven.shows("Sort by Step"));
+}
+
+#[test]
 fn outliers_are_listed_and_one_leads_to_the_operation_and_the_same_work_on_the_other_rank() {
     let mut driven = Driven::empty(1400.0, 900.0);
     let files = [0, crate::job::LATER].map(|rank| format!("/x/rank{rank}.sqlite").into());

@@ -11,7 +11,7 @@ use crate::app::cx::Cx;
 use crate::format;
 use crate::job::{Delta, Diff, Job, RankSummary, longest_run};
 use crate::report::compare::{
-    NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of, scope_text, shape_text,
+    NOISE, change_text, comparable_text, delta_text, length_text, noise_rule_text, note_of, scope_text, shape_text,
     sums_of_text, verdict_change_text,
 };
 use crate::view::{Command, CompareCommand, Item, RankId, Workspace};
@@ -63,15 +63,18 @@ impl Default for DifferencesCache {
     }
 }
 
+/// Least width of names: so much is left of a panel of its usual width beside the columns of [`TIME`].
+const SHORT_NAME_PT: f32 = 94.0;
+
 const SHAPE: Column = column("Shape", 84.0, "Thread blocks of a launch: one name may run in several shapes.");
 const COUNTS: Column = column("Count", 84.0, "How many in the steps counted, before and after.");
 
 const TIME: [Column; 5] = [
-    column("Difference", 70.0, "After - before."),
+    column("Difference", 60.0, "After - before."),
     column("Change", 58.0, "The difference as a share of before."),
-    column("Before", 60.0, "On the first rank."),
-    column("After", 60.0, "On the second rank."),
-    column("Noise", 44.0, NOISE),
+    column("Before", 52.0, "On the first rank."),
+    column("After", 52.0, "On the second rank."),
+    column("Note", 36.0, NOISE),
 ];
 const KERNELS: [Column; 7] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], SHAPE, COUNTS];
 const COLLECTIVES: [Column; 6] = [TIME[0], TIME[1], TIME[2], TIME[3], TIME[4], COUNTS];
@@ -169,7 +172,7 @@ fn delta_cells(delta: &Delta) -> Vec<Cell> {
         Cell::maybe(change_text(delta), delta.share()),
         duration(delta.a_ns),
         duration(delta.b_ns),
-        Cell::text(remark_of(delta).unwrap_or_default().to_owned()),
+        Cell::text(note_of(delta).unwrap_or_default().to_owned()),
     ]
 }
 
@@ -187,7 +190,7 @@ fn times(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
         let Some((name, delta)) = all.get(at) else { return Row::default() };
         Row { name: name.clone(), cells: delta_cells(delta), ..Row::default() }
     };
-    let grid = Grid { id: "time", name: "Time", columns: &TIME, tall: false, name_pt: 108.0 };
+    let grid = Grid { id: "time", name: "Time", columns: &TIME, tall: false, name_pt: SHORT_NAME_PT };
     grid.show(ui, sheet, shown, &List::new(all.len(), row));
 }
 
@@ -223,7 +226,7 @@ fn kernel_table(
             ..Row::default()
         }
     };
-    let grid = Grid { id: "kernels", name: "Kernel", columns: &KERNELS, tall: false, name_pt: 108.0 };
+    let grid = Grid { id: "kernels", name: "Kernel", columns: &KERNELS, tall: false, name_pt: SHORT_NAME_PT };
     grid.show(ui, sheet, shown, &List::new(diff.kernels.len(), row))
 }
 
@@ -243,7 +246,7 @@ fn range_table(ui: &mut Ui, diff: &Diff, sheet: &mut Sheet, shown: Shown<'_>) {
             ..Row::default()
         }
     };
-    let grid = Grid { id: "ranges", name: "Range", columns: &TIME, tall: false, name_pt: 108.0 };
+    let grid = Grid { id: "ranges", name: "Range", columns: &TIME, tall: false, name_pt: SHORT_NAME_PT };
     grid.show(ui, sheet, shown, &List::new(diff.ranges.len(), row));
 }
 

@@ -15,7 +15,7 @@ pub fn change_text(delta: &Delta) -> String {
 
 /// What there is to say of a difference: "equal" when there is none, "noise" when it is no more than the runs vary from
 /// step to step; else, and when that is not known, `None`.
-pub fn remark_of(delta: &Delta) -> Option<&'static str> {
+pub fn note_of(delta: &Delta) -> Option<&'static str> {
     match (delta.ns(), delta.is_noise()) {
         (0, _) => Some("equal"),
         (_, Some(true)) => Some("noise"),
@@ -138,9 +138,9 @@ mod tests {
 
     #[test]
     fn what_did_not_change_is_equal_and_no_noise() {
-        let remark = |b_ns, spread_ns| remark_of(&Delta { a_ns: 100, b_ns, spread_ns });
-        assert_eq!([remark(100, Some(5)), remark(100, Some(0)), remark(100, None)], [Some("equal"); 3]);
-        assert_eq!([remark(105, Some(5)), remark(95, Some(5))], [Some("noise"); 2]);
-        assert_eq!([remark(106, Some(5)), remark(101, None)], [None; 2]);
+        let note = |b_ns, spread_ns| note_of(&Delta { a_ns: 100, b_ns, spread_ns });
+        assert_eq!([note(100, Some(5)), note(100, Some(0)), note(100, None)], [Some("equal"); 3]);
+        assert_eq!([note(105, Some(5)), note(95, Some(5))], [Some("noise"); 2]);
+        assert_eq!([note(106, Some(5)), note(101, None)], [None; 2]);
     }
 }

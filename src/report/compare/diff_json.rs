@@ -1,6 +1,6 @@
 //! Kernels of all ranks, and what changed between two of them, as JSON.
 
-use super::change::remark_of;
+use super::change::note_of;
 use super::json::label;
 use crate::job::{CollectiveDelta, Comparable, Delta, Diff, DiffScope, Job, RangeDelta};
 use serde::Serialize;
@@ -51,7 +51,7 @@ struct DeltaLine {
     /// True of equals, too.
     noise: Option<bool>,
     /// `equal`, `noise`, or `null` for a difference that is more, or may be.
-    remark: Option<&'static str>,
+    note: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,7 +77,7 @@ impl From<Delta> for DeltaLine {
             share: delta.share(),
             spread_ns: delta.spread_ns,
             noise: delta.is_noise(),
-            remark: remark_of(&delta),
+            note: note_of(&delta),
         }
     }
 }

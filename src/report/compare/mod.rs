@@ -13,8 +13,8 @@ mod pipeline_json;
 mod words;
 
 pub use change::{
-    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of,
-    scope_text, shape_text, sums_of_text, verdict_change_text,
+    NOISE, bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, note_of, scope_text,
+    shape_text, sums_of_text, verdict_change_text,
 };
 pub use clock::{basis_text, clock_text, drift_text, mode_help, mode_text, notices, uncertainty_text};
 pub use collectives_json::StragglerLine;

@@ -2,7 +2,7 @@
 
 use super::super::document::{Block, Grid};
 use super::change::{
-    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, remark_of, scope_text,
+    bound_by_text, change_text, comparable_text, delta_text, length_text, noise_rule_text, note_of, scope_text,
     shape_text, sums_of_text, verdict_change_text,
 };
 use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
@@ -270,7 +270,7 @@ fn delta_cells(delta: &Delta) -> [String; 5] {
         format::duration(delta.b_ns),
         delta_text(delta),
         change_text(delta),
-        remark_of(delta).unwrap_or_default().to_owned(),
+        note_of(delta).unwrap_or_default().to_owned(),
     ]
 }
 
@@ -284,7 +284,7 @@ fn difference(job: &Job, diff: &Diff, blocks: &mut Vec<Block>) {
     blocks.push(Block::Paragraph(comparable_text(diff)));
     blocks.push(Block::Paragraph(noise_rule_text(diff)));
     let sums_of = sums_of_text(diff);
-    let head = |first: &'static str| vec![first, a.as_str(), b.as_str(), "Difference", "Change", "Remark"];
+    let head = |first: &'static str| vec![first, a.as_str(), b.as_str(), "Difference", "Change", "Note"];
     let mut rows = vec![row_of(length_text(diff).to_owned(), &diff.step)];
     rows.extend(diff.parts.iter().map(|(part, delta)| row_of(part.text().to_owned(), delta)));
     rows.extend(diff.causes.iter().map(|(cause, delta)| row_of(format!("  idle: {}", cause.text()), delta)));

@@ -1,6 +1,6 @@
 //! The single operations that differ most between the two ranks, looked for beside the frame where that takes long.
 
-use super::TIME;
+use super::{SHORT_NAME_PT, TIME};
 use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
 use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 const LARGE: usize = 50_000;
 
 const COLUMNS: [Column; 5] = [
-    column("Difference", 70.0, "How much longer the operation of the second rank took."),
+    column("Difference", 60.0, "How much longer the operation of the second rank took."),
     TIME[2],
     TIME[3],
-    column("Later", 70.0, "How much later it began on the second rank, by the clock in force; of matched collectives."),
-    at("Step", 48.0, "Number of the step on the first rank."),
+    column("Later", 56.0, "How much later it began on the second rank, by the clock in force; of matched collectives."),
+    at("Step", 34.0, "Number of the step on the first rank."),
 ];
 
 /// What the section keeps between frames.
@@ -147,7 +147,7 @@ pub fn show(
             ..Row::default()
         }
     };
-    let grid = Grid { id: "outliers", name: "Operation", columns: &COLUMNS, tall: false, name_pt: 108.0 };
+    let grid = Grid { id: "outliers", name: "Operation", columns: &COLUMNS, tall: false, name_pt: SHORT_NAME_PT };
     let clicked = grid.show(ui, &mut cache.sheet, shown, &List::new(outliers.listed.len(), row));
     let found = clicked.and_then(|at| outliers.listed.get(at));
     out.extend(found.map(|outlier| Command::Reveal(Item::Op(b, outlier.ops[1]))));
