@@ -54,9 +54,12 @@ impl Clicks {
 /// Points of wheel travel that halve the visible length.
 const HALVING_PT: f64 = 150.0;
 
-/// How far the lanes can be scrolled.
+/// Room below the last lane where lanes are scrolled.
+const BELOW_PT: f32 = 24.0;
+
+/// How far the lanes can be scrolled: not at all where all are in sight.
 pub fn scroll_limit(layout: &Layout, visible_pt: f32) -> f32 {
-    (layout.height_pt + 24.0 - visible_pt).max(0.0)
+    if layout.height_pt <= visible_pt { 0.0 } else { layout.height_pt + BELOW_PT - visible_pt }
 }
 
 /// Turns this frame's input into commands.

@@ -12,16 +12,14 @@ use egui::{CursorIcon, Id, Popup, Rect, Sense, Stroke, Ui, UiBuilder, WidgetInfo
 
 /// Width of the line between the panes, which can be dragged.
 const DIVIDER_PT: f32 = 5.0;
-/// Least share of the room that a pane keeps.
-const LEAST_SHARE: f32 = 0.15;
 
 /// What the panes keep between frames.
 #[derive(Debug, Default)]
 pub struct Second {
     /// The timeline's of the second pane.
     pub cache: Cache,
-    /// Share of the room that the first pane has, when the user moved the line.
-    share: Option<f32>,
+    /// Share of the room that the first pane had in the frame before.
+    share: f32,
 }
 
 /// Draws the two panes of `compare` into `rect`.
@@ -35,13 +33,13 @@ pub(super) fn show(
 ) {
     let mut second = cache.second.take().unwrap_or_default();
     second.cache.beside = cache.beside.clone();
-    let (first_rect, line, second_rect) = split(rect, compare.form, second.share.unwrap_or(0.5));
-    let share = second.share;
-    divide(ui, rect, line, compare.form, &mut second.share, Palette::of(state.theme));
-    if share != second.share {
+    if second.share != compare.share {
+        second.share = compare.share;
         cache.sight.resized();
         second.cache.sight.resized();
     }
+    let (first_rect, line, second_rect) = split(rect, compare.form, compare.share);
+    divide(ui, rect, line, compare, Palette::of(state.theme), out);
     let pointed = [cache.pointed, second.cache.pointed];
     let states = [0, 1].map(|pane| {
         let mut own = state.of_pane(pane);
@@ -87,7 +85,6 @@ pub(super) fn show(
 
 /// The first pane, the line between them, and the second.
 fn split(rect: Rect, form: CompareForm, share: f32) -> (Rect, Rect, Rect) {
-    let share = share.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
     if form == CompareForm::SideBySide {
         let at = (rect.left() + (rect.width() - DIVIDER_PT) * share).round();
         let (first, rest) = rect.split_left_right_at_x(at);
@@ -102,19 +99,23 @@ fn split(rect: Rect, form: CompareForm, share: f32) -> (Rect, Rect, Rect) {
 }
 
 /// Draws the line between the panes and follows its drag; a double click puts it into the middle.
-fn divide(ui: &Ui, rect: Rect, line: Rect, form: CompareForm, share: &mut Option<f32>, palette: &Palette) {
+fn divide(ui: &Ui, rect: Rect, line: Rect, compare: &Compare, palette: &Palette, out: &mut Vec<Command>) {
     let response = ui.interact(line, Id::unique("line between panes"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(egui::Role::Splitter, true, "Line between the two ranks"));
-    let is_beside = form == CompareForm::SideBySide;
+    let is_beside = compare.form == CompareForm::SideBySide;
     if response.hovered() || response.dragged() {
         ui.ctx().set_cursor_icon(if is_beside { CursorIcon::ResizeHorizontal } else { CursorIcon::ResizeVertical });
     }
+    let mut split = |share: f32| {
+        if share != compare.share {
+            out.push(Command::Compare(CompareCommand::Split(share)));
+        }
+    };
     if response.double_clicked() {
-        *share = None;
+        split(Compare::HALF);
     } else if let Some(at) = response.interact_pointer_pos().filter(|_| response.dragged()) {
         let at = at - rect.min;
-        let to = if is_beside { at.x / rect.width().max(1.0) } else { at.y / rect.height().max(1.0) };
-        *share = Some(to.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE));
+        split(Compare::share(if is_beside { at.x / rect.width().max(1.0) } else { at.y / rect.height().max(1.0) }));
     }
     let color = if response.hovered() || response.dragged() { palette.accent } else { palette.boundary };
     let thin = if is_beside { vec2(1.0, line.height()) } else { vec2(line.width(), 1.0) };

@@ -66,8 +66,11 @@ impl PaneLink {
     }
 }
 
+/// Least share of the room that a pane keeps.
+const LEAST_SHARE: f32 = 0.15;
+
 /// A change to how two ranks are shown beside each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CompareCommand {
     /// Shows them in this form, or all ranks in one pane again.
     Show(Option<CompareForm>),
@@ -83,6 +86,8 @@ pub enum CompareCommand {
     NextLink,
     /// Makes keys move this pane.
     Activate(usize),
+    /// Gives the first pane this share of the room.
+    Split(f32),
 }
 
 /// What a pane shows of time and lanes.
@@ -107,6 +112,8 @@ pub struct Compare {
     pub link: PaneLink,
     /// Axis time at a place of the second pane - axis time at the same place of the first, while they are linked.
     pub offset_ns: i64,
+    /// Share of the room that the first pane has.
+    pub share: f32,
     /// The pane that keys move: 0 or 1.
     pub active: usize,
     /// The pane that this state is drawn as; `None` in the state of the window.
@@ -116,11 +123,19 @@ pub struct Compare {
 }
 
 impl Compare {
+    /// [`Compare::share`] of panes of one size.
+    pub const HALF: f32 = 0.5;
+
+    /// A share of the room that leaves both panes some; the half for what is no number.
+    pub fn share(wanted: f32) -> f32 {
+        if wanted.is_finite() { wanted.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE) } else { Self::HALF }
+    }
+
     /// Both ranks at what `state` shows, linked by time.
     pub fn new(ranks: [RankId; 2], form: CompareForm, state: &ViewState) -> Self {
         let (viewport, history) = (state.viewport, state.history.clone());
         let other = PaneView { viewport, history, scroll_y_pt: state.scroll_y_pt };
-        Self { ranks, form, link: PaneLink::Time, offset_ns: 0, active: 0, drawn: None, other }
+        Self { ranks, form, link: PaneLink::Time, offset_ns: 0, share: Self::HALF, active: 0, drawn: None, other }
     }
 
     /// True when each rank has a pane of its own.
@@ -342,8 +357,11 @@ impl ViewState {
             CompareCommand::Ranks(ranks) => {
                 let known = ranks[0] != ranks[1] && ranks.iter().all(|rank| workspace.rank(*rank).is_some());
                 if known {
-                    let form = self.compare.as_ref().map_or_else(CompareForm::default, |compare| compare.form);
-                    self.compare = Some(Compare::new(ranks, form, self));
+                    let (form, share) = self
+                        .compare
+                        .as_ref()
+                        .map_or((CompareForm::default(), Compare::HALF), |compare| (compare.form, compare.share));
+                    self.compare = Some(Compare { share, ..Compare::new(ranks, form, self) });
                 }
             }
             CompareCommand::Swap => {
@@ -371,6 +389,11 @@ impl ViewState {
                 };
                 if let Some(next) = following.into_iter().find(can) {
                     self.link(next, workspace);
+                }
+            }
+            CompareCommand::Split(share) => {
+                if let Some(compare) = &mut self.compare {
+                    compare.share = Compare::share(share);
                 }
             }
             CompareCommand::Activate(pane) => {

@@ -2,7 +2,7 @@
 //!
 //! `stepscope:1?file=%2Fcaptures%2Frank0.sqlite&start=1000&len=5000&select=1200..1300&rank=0.1&panel=Kernels`
 
-use super::{Panel, SavedCompare, SavedView};
+use super::{Compare, Panel, SavedCompare, SavedView};
 use crate::units::Span;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,6 +80,9 @@ impl Link {
             let (form, link) = (word(compare.form), word(compare.link));
             let (start, len) = (compare.second_start_ns, compare.second_len_ns);
             let _ = write!(text, "&compare={a}.{b},{c}.{d},{form},{link},{start},{len}");
+            if compare.share != Compare::HALF {
+                let _ = write!(text, ",{}", compare.share);
+            }
         }
         text
     }
@@ -158,7 +161,12 @@ fn of_word<T: DeserializeOwned>(word: &str) -> Option<T> {
 
 fn compared(value: &str) -> Option<SavedCompare> {
     let parts: Vec<&str> = value.split(',').collect();
-    let &[first, second, form, link, start, len] = parts.as_slice() else { return None };
+    let &[first, second, form, link, start, len, ref share @ ..] = parts.as_slice() else { return None };
+    let share = match share {
+        [] => Compare::HALF,
+        [share] => share.parse().ok().filter(|share: &f32| (0.0..=1.0).contains(share))?,
+        _ => return None,
+    };
     let rank = |text: &str| {
         let (file, rank) = text.split_once('.')?;
         Some([file.parse().ok()?, rank.parse().ok()?])
@@ -169,6 +177,7 @@ fn compared(value: &str) -> Option<SavedCompare> {
         link: of_word(link)?,
         second_start_ns: finite(start)?,
         second_len_ns: finite(len).filter(|len| *len > 0.0)?,
+        share,
     })
 }
 
@@ -228,11 +237,12 @@ mod tests {
                 link: PaneLink::Apart,
                 second_start_ns: -40.5,
                 second_len_ns: 2500.5,
+                share: 0.25,
             }),
         };
         let link = Link { files: vec!["/a b/rank&0.sqlite".into(), "/c/ü.sqlite".into()], view };
         let text = "stepscope:1?file=/a%20b/rank%260.sqlite&file=/c/%C3%BC.sqlite&start=1000&len=2500.5\
-                    &select=1200..1300&rank=1.2&panel=Kernels&compare=0.0,1.2,side_by_side,apart,-40.5,2500.5";
+                    &select=1200..1300&rank=1.2&panel=Kernels&compare=0.0,1.2,side_by_side,apart,-40.5,2500.5,0.25";
         assert_eq!(link.to_text(), text);
         assert_eq!(Link::parse(&format!(" '{text}'\n")), Ok(link));
     }
@@ -258,6 +268,8 @@ mod tests {
             ("stepscope:1?file=a&panel=Cellar", "panel=Cellar"),
             ("stepscope:1?file=a&compare=0.0,0.1", "compare=0.0,0.1"),
             ("stepscope:1?file=a&compare=0.0,0.1,diagonal,time,0,5", "diagonal"),
+            ("stepscope:1?file=a&compare=0.0,0.1,stacked,time,0,5,1.5", "1.5"),
+            ("stepscope:1?file=a&compare=0.0,0.1,stacked,time,0,5,0.5,0", "0.5,0"),
         ] {
             assert!(said(text).contains(expected), "{text}: {}", said(text));
         }
@@ -289,6 +301,7 @@ mod tests {
                     link: PaneLink::ALL[own % 4],
                     second_start_ns: start / 3.0,
                     second_len_ns: len,
+                    share: [Compare::HALF, 0.15, 0.7312, 0.85][own % 4],
                 }),
             };
             let link = Link { files: files.iter().map(PathBuf::from).collect(), view };

@@ -50,6 +50,13 @@ pub struct SavedCompare {
     pub second_start_ns: f64,
     /// Nanoseconds that it shows.
     pub second_len_ns: f64,
+    /// Share of the room that the first pane has.
+    #[serde(default = "half")]
+    pub share: f32,
+}
+
+const fn half() -> f32 {
+    Compare::HALF
 }
 
 impl SavedCompare {
@@ -61,6 +68,7 @@ impl SavedCompare {
             link: compare.link,
             second_start_ns: view.start_ns,
             second_len_ns: view.len_ns,
+            share: compare.share,
         }
     }
 
@@ -73,7 +81,7 @@ impl SavedCompare {
             return None;
         }
         let mut compare = Compare::new(ranks, self.form, state);
-        compare.link = self.link;
+        (compare.link, compare.share) = (self.link, Compare::share(self.share));
         let view = &mut compare.other.viewport;
         view.start_ns = self.second_start_ns;
         view.len_ns = self.second_len_ns.max(Viewport::MIN_LEN_NS);

@@ -232,7 +232,7 @@ fn many_operations_of_two_runs_are_compared_beside_the_frame_and_again_only_for_
     job.moving = true;
     window.workspace.job = Arc::new(job);
     assert_eq!(strip(&mut window), Some(first));
-    window.workspace = Workspace::new([run(0, 0, false), run(0, 0, true)]);
+    window.workspace = Workspace::new([run(0, 0, false), run(0, 0, false)]);
     let again = loop {
         if let Some(found) = strip(&mut window) {
             break found;
