@@ -240,7 +240,7 @@ fn tables_of_who_was_last_say_where_the_clock_does_not_tell_it() {
     let places = |text: &str| (text.matches("No evidence of").count(), reservations(text, &heads));
     for (arguments, why) in [
         (&["--shift", "1:+2.5ms"][..], "files were shifted by hand."),
-        (&["--clock", "wall"], "the clock contradicts the matched collectives."),
+        (&["--clock", "wall"], "the clock contradicts the collectives."),
         (&["--clock", "manual"], "the clock is the files' first events."),
     ] {
         let all = [&["compare", "job"], arguments].concat();
@@ -292,7 +292,7 @@ fn a_wall_clock_in_force_is_told_to_be_wrong() {
     assert!(
         said.contains("The wall clock of rank1 is 11.56 s ahead by the matched collectives, and it is in force all")
     );
-    assert!(said.contains("is not known: the clock contradicts the matched collectives."), "{said}");
+    assert!(said.contains("is not known: the clock contradicts the collectives."), "{said}");
     assert!(!said.contains("is the straggler"), "{said}");
     let overruled = succeeds(home.path(), &["compare", "job"]);
     assert!(overruled.contains("so it was overruled"), "{overruled}");

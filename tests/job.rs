@@ -78,9 +78,9 @@ fn a_wall_clock_that_is_wrong_by_seconds_is_overruled_and_told() {
     assert!((ahead_ns - 11_560_000_000).abs() < 1000, "{ahead_ns}");
     assert!(words::notices(&wall)[0].contains("11.56 s ahead by the matched collectives, and it is in force"));
     assert_eq!(wall.stragglers.straggler, None);
-    let text = "Who started last, and who waits for whom, is not known: the clock contradicts the matched collectives.";
+    let text = "Who started last, and who waits for whom, is not known: the clock contradicts the collectives.";
     assert_eq!(words::straggler_text(&wall), text);
-    let text = "No evidence of who was late: the clock contradicts the matched collectives.";
+    let text = "No evidence of who was late: the clock contradicts the collectives.";
     assert_eq!(words::reservation(&wall).as_deref(), Some(text));
     assert!(!words::straggler_text(&job).contains("is not known"));
     assert_eq!(

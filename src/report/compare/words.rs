@@ -265,7 +265,7 @@ const fn doubt_text(doubt: Doubt) -> &'static str {
     match doubt {
         Doubt::Shifted => "files were shifted by hand",
         Doubt::FirstEvents => "the clock is the files' first events",
-        Doubt::Contradicted => "the clock contradicts the matched collectives",
+        Doubt::Contradicted => "the clock contradicts the collectives",
     }
 }
 
