@@ -412,3 +412,30 @@ fn with_several_ranks_nobody_is_sent_to_record_several() {
         assert_eq!(comm["transfer_ns"], compared["collectives"]["transfer_ns"][&label]);
     }
 }
+
+#[test]
+fn the_operations_that_differ_most_are_listed_when_asked_for() {
+    let job = tempfile::tempdir().unwrap();
+    let home = job.path();
+    let made = ["demo", "--scenario", "gc-pause", "--steps", "8", "--ranks", "3", "-o", "job"];
+    succeeds(home, &made);
+    let asked = |form: &'static str| ["compare", EXPORTS[0], EXPORTS[1], "--outliers", form];
+    let found = json(home, &asked("--json"));
+    let listed = found["outliers"]["listed"].as_array().unwrap();
+    assert!(!listed.is_empty() && found["outliers"]["pairs"].as_u64().unwrap() > 1_000);
+    let ns = |line: &Value, key: &str| line[key].as_i64().unwrap();
+    let off = |line: &Value| (ns(line, "delta_ns") - ns(line, "usual_ns")).abs();
+    for line in listed {
+        assert_eq!(ns(line, "b_ns") - ns(line, "a_ns"), ns(line, "delta_ns"), "{line}");
+    }
+    assert!(listed.is_sorted_by(|a, b| off(a) >= off(b)), "the farthest from what is usual first");
+    assert!(listed[0]["name"].as_str().unwrap().contains("nccl") && listed[0]["later_ns"].is_i64());
+    for form in ["--markdown", "--html"] {
+        let text = succeeds(home, &asked(form));
+        assert!(text.contains("Outliers") && text.contains(" pairs of operations"), "{form}");
+    }
+    assert!(!succeeds(home, &["compare", EXPORTS[0], EXPORTS[1]]).contains("Outliers"), "only when asked for");
+    fails(home, &["compare", "job", "--outliers"], &["--outliers", "there are 3"]);
+    succeeds(home, &["summarize", EXPORTS[1], "-o", "r1.summary"]);
+    fails(home, &["compare", EXPORTS[0], "r1.summary", "--outliers"], &["r1.summary is a summary", "name its export"]);
+}

@@ -63,7 +63,7 @@ fn the_report_as_json() {
 #[test]
 fn the_comparison_as_text() {
     let exports = job().iter().map(|(trace, analysis)| Arc::new(ExportSummary::of(trace, analysis))).collect();
-    let text = compare::compare(&Job::of(exports, &JobOptions::default()), Form::Text).unwrap();
+    let text = compare::compare(&Job::of(exports, &JobOptions::default()), None, Form::Text).unwrap();
     settings().bind(|| insta::assert_snapshot!("compare", text));
 }
 
@@ -103,11 +103,11 @@ fn pipeline() -> Job {
 fn ranks_of_a_pipeline_beside_each_other() {
     let job = pipeline();
     for (form, name) in [(Form::Text, "compare_pipeline"), (Form::Markdown, "compare_pipeline_markdown")] {
-        let text = compare::compare(&job, form).unwrap();
+        let text = compare::compare(&job, None, form).unwrap();
         settings().bind(|| insta::assert_snapshot!(name, text));
     }
     // The whole JSON is long: only what is about the pipeline.
-    let text = compare::compare(&job, Form::Json).unwrap();
+    let text = compare::compare(&job, None, Form::Json).unwrap();
     let mut all: serde_json::Value = serde_json::from_str(&text).unwrap();
     let places: Vec<_> = all["ranks"].as_array_mut().unwrap().iter_mut().map(|rank| rank["place"].take()).collect();
     let kept = serde_json::json!({ "pipeline": all["pipeline"], "places": places });

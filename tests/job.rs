@@ -348,7 +348,7 @@ fn arrivals_and_waits_in_columns_are_those_of_each_matched_collective() {
                 }
             }
         }
-        let mut found: Vec<_> = strip.differences.iter().map(|d| (d.op, d.later_ns, d.longer_ns)).collect();
+        let mut found: Vec<_> = strip.iter().map(|d| (d.op, d.later_ns, d.longer_ns)).collect();
         found.sort_unstable();
         expected.sort_unstable();
         assert!(!expected.is_empty() && found.len() == expected.len(), "{name}");
@@ -357,7 +357,7 @@ fn arrivals_and_waits_in_columns_are_those_of_each_matched_collective() {
             let off = (found.1 - expected.1).abs().max((found.2 - expected.2).abs());
             assert!(found.0 == expected.0 && off <= 1, "{name}: {found:?} {expected:?}");
         }
-        assert_eq!(strip.most_ns, strip.differences.iter().map(|d| d.later_ns.abs()).max().unwrap());
+        assert_eq!(strip.most_ns, strip.iter().map(|d| d.later_ns.abs()).max().unwrap());
         assert!(job.share_collectives(own, other));
         waits.sort_unstable();
         let kernels = &job.waits.kernels[own];

@@ -3,15 +3,19 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
-use stepscope::analysis::{Params, analyze};
+use stepscope::analysis::{Analysis, Params, analyze};
+use stepscope::job::StartBasis;
 use stepscope::nsys::{LoadOptions, Progress, open};
 use stepscope::sim::{JobConfig, Truth, preset, simulate_to_dir};
-use stepscope::view::{Outliers, RankId, Workspace};
+use stepscope::trace::Trace;
+use stepscope::view::{Item, Outliers, RankId, Workspace, share_steps, strip};
 
 /// Garbage is collected for so long.
 const PAUSE_NS: i64 = 60_000_000;
 
-fn simulated(cfg: &JobConfig) -> (Workspace, Truth) {
+type Read = (Arc<Trace>, Arc<Analysis>);
+
+fn read(cfg: &JobConfig) -> (Vec<Read>, Truth) {
     let folder = tempfile::tempdir().unwrap();
     let job = simulate_to_dir(cfg, folder.path(), false, &mut |_| {}).unwrap();
     let of = |file| {
@@ -19,7 +23,12 @@ fn simulated(cfg: &JobConfig) -> (Workspace, Truth) {
         let analysis = analyze(&trace, &Params::default());
         (Arc::new(trace), Arc::new(analysis))
     };
-    (Workspace::new(job.files.iter().map(|file| of(file))), job.truth)
+    (job.files.iter().map(|file| of(file)).collect(), job.truth)
+}
+
+fn simulated(cfg: &JobConfig) -> (Workspace, Truth) {
+    let (read, truth) = read(cfg);
+    (Workspace::new(read), truth)
 }
 
 const fn rank(doc: usize) -> RankId {
@@ -75,4 +84,29 @@ fn a_rank_that_is_slower_throughout_has_no_outliers_among_its_compute_kernels() 
     let (workspace, _) = simulated(&JobConfig { steps: 8, ..preset("straggler-compute").unwrap() });
     let outliers = Outliers::of(&workspace, rank(0), rank(2));
     assert!(outliers.listed.iter().all(|outlier| outlier.met.is_some()), "{outliers:?}");
+}
+
+#[test]
+fn the_strip_of_two_runs_says_of_every_operation_what_looking_for_it_alone_says() {
+    let before = JobConfig { steps: 3, ranks: 1, ..preset("healthy").unwrap() };
+    let after = JobConfig { flash_attention: false, seed: before.seed + 1, ..before.clone() };
+    let workspace = Workspace::new([&before, &after].map(|cfg| read(cfg).0.remove(0)));
+    let [own, other] = [rank(0), rank(1)];
+    assert!(share_steps(&workspace, [own, other]));
+    let strip = strip(&workspace, [own, other], &|| false).unwrap();
+    assert_eq!(strip.basis, StartBasis::InStep);
+    let found: Vec<_> = strip.iter().map(|d| (d.op, d.later_ns, d.longer_ns)).collect();
+    let ops = workspace.rank(own).unwrap().1.ops.len() as u32;
+    let expected: Vec<_> = (0..ops)
+        .filter_map(|op| {
+            let beside = Item::Op(own, op).beside(&workspace);
+            let [other] = beside.as_slice() else { return None };
+            assert_eq!(other.later.basis, StartBasis::InStep);
+            // Said of the other, from this one.
+            Some((op, -other.later.ns, -other.longer_ns))
+        })
+        .collect();
+    assert!(expected.len() > 500 && expected.len() < ops as usize, "{} of {ops}", expected.len());
+    assert_eq!(found, expected);
+    assert!(stepscope::view::strip(&workspace, [own, other], &|| true).is_none(), "given up");
 }

@@ -203,6 +203,9 @@ pub struct Compare {
     /// that is moved.
     #[arg(long, value_name = "FILE:TIME", allow_hyphen_values = true)]
     pub shift: Vec<String>,
+    /// Also list the single operations that differ most between two ranks; both exports are held in memory together.
+    #[arg(long)]
+    pub outliers: bool,
     /// How exports are read.
     #[command(flatten)]
     pub reading: Reading,

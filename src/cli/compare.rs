@@ -5,7 +5,9 @@ use super::load::{check_twice, load, settings};
 use super::run::{CliError, file_of, print};
 use crate::job::file::{self, ReadError};
 use crate::job::{ClockMode, ExportSummary, Job, JobOptions, PlaceOptions, folder};
+use crate::report::compare::{OutlierLine, OutlierLines};
 use crate::report::{Form, check_target, compare as written};
+use crate::view::{Doc, Outlier, Outliers, Workspace};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,7 +30,8 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
         check_target(path)?;
     }
     let Told { exports, shift_ns, places, left_out } = told(&files, &shift_ns, &options.reading)?;
-    let job = Job::of(exports, &JobOptions { clock: mode(options.clock), shift_ns, places });
+    let how = JobOptions { clock: mode(options.clock), shift_ns, places };
+    let job = Job::of(exports, &how);
     if job.ranks.len() < 2 {
         let notes: String = left_out.iter().map(|note| format!(" ({note})")).collect();
         return Err(CliError::Usage(format!(
@@ -39,11 +42,52 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     for note in left_out {
         eprintln!("stepscope: {note}");
     }
-    let text = written::compare(&job, form)?;
+    let outliers = if options.outliers { Some(outliers(&job, &files, &options.reading, how)?) } else { None };
+    let text = written::compare(&job, outliers.as_ref(), form)?;
     match file_of(options.output.as_ref()) {
         Some(path) => Ok(form.save(&text, path)?),
         None => print(&text),
     }
+}
+
+/// The operations that differ most between the two ranks of `job`, which `files` hold.
+fn outliers(job: &Job, files: &[PathBuf], reading: &Reading, how: JobOptions) -> Result<OutlierLines, CliError> {
+    let two = || {
+        CliError::Usage(format!(
+            "--outliers compares single operations of two ranks, and there are {}: name two ranks",
+            job.ranks.len()
+        ))
+    };
+    if job.ranks.len() != 2 {
+        return Err(two());
+    }
+    if let Some(summary) = files.iter().find(|file| file::is_named(file)) {
+        return Err(CliError::Usage(format!(
+            "--outliers needs the operations themselves, and {} is a summary: name its export",
+            summary.display()
+        )));
+    }
+    let docs = load(files, reading)?.into_iter().map(|loaded| Doc::new(loaded.trace, loaded.analysis)).collect();
+    let workspace = Workspace::of(docs, Vec::new(), how);
+    let [Some(a), Some(b)] = [0, 1].map(|rank| workspace.open_rank(rank)) else { return Err(two()) };
+    let found = Outliers::of(&workspace, a, b);
+    let line = |outlier: &Outlier| {
+        let (doc, rank) = workspace.rank(a)?;
+        let op = outlier.ops[0] as usize;
+        Some(OutlierLine {
+            name: doc.trace.op_full_name(*rank.ops.name.get(op)?).to_owned(),
+            step: outlier.step,
+            a_start_ns: *rank.ops.start_ns.get(op)?,
+            a_ns: outlier.len_ns[0],
+            b_ns: outlier.len_ns[1],
+            delta_ns: outlier.longer_ns,
+            usual_ns: outlier.usual_ns,
+            later_ns: outlier.met.map(|met| met.later_ns),
+            wait_ns: outlier.met.map(|met| met.wait_ns),
+        })
+    };
+    let listed = found.listed.iter().filter_map(line).collect();
+    Ok(OutlierLines { count: found.count, pairs: found.pairs, listed })
 }
 
 const fn mode(name: ClockName) -> ClockMode {

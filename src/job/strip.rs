@@ -235,6 +235,11 @@ impl Strip {
         self.len() == 0
     }
 
+    /// All differences, by start on the rank.
+    pub fn iter(&self) -> impl Iterator<Item = Difference> {
+        (0..self.len()).filter_map(|at| self.work.get(at))
+    }
+
     /// How much later `difference` started on the rank.
     pub const fn later(&self, difference: &Difference) -> Later {
         Later { ns: difference.later_ns, basis: self.basis, uncertainty_ns: self.uncertainty_ns }

@@ -3,6 +3,7 @@
 use super::clock::notices;
 use super::collectives_json::{Collectives, StragglerLine};
 use super::diff_json::{DiffLines, KernelLine, kernels};
+use super::outliers::OutlierLines;
 use super::pipeline_json::{PipelineLines, place};
 use super::words::wandering_text;
 use crate::analysis::Partition;
@@ -38,6 +39,9 @@ pub struct CompareReport {
     /// What changed between two ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<DiffLines>,
+    /// Single operations that differ most between two ranks, where they were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<OutlierLines>,
 }
 
 /// What puts the ranks on one clock.
@@ -138,8 +142,8 @@ pub struct StepLine {
 }
 
 impl CompareReport {
-    /// The comparison of the ranks of `job`; `diff` is that of two ranks.
-    pub fn of(job: &Job, diff: Option<&Diff>) -> Self {
+    /// The comparison of the ranks of `job`; `diff` and `outliers` are those of two ranks.
+    pub fn of(job: &Job, diff: Option<&Diff>, outliers: Option<&OutlierLines>) -> Self {
         let two = job.ranks.len() == 2;
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -154,6 +158,7 @@ impl CompareReport {
             pipeline: PipelineLines::of(job),
             kernels: kernels(job, two),
             diff: diff.map(|diff| DiffLines::of(job, diff)),
+            outliers: outliers.cloned(),
         }
     }
 }

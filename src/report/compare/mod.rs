@@ -7,6 +7,7 @@ mod diff_json;
 mod heat;
 mod json;
 mod kernel;
+mod outliers;
 mod page;
 mod pipeline;
 mod pipeline_json;
@@ -23,6 +24,7 @@ pub use json::{Alignment, CompareReport};
 pub use kernel::{
     beside_text, clock_error, difference_lines, kernel_lines, longer_text, reservation_line, shift_text, shifted_by,
 };
+pub use outliers::{OutlierLine, OutlierLines, outliers_text};
 pub use pipeline::{
     STAGE_COLUMNS, StageCell, StageNumber, bubble_text, change_texts, imbalance_text, pipeline_text, place_source_text,
     place_sources_text, place_text, stage_notices, stage_rows,
@@ -66,18 +68,17 @@ fn title(job: &Job) -> String {
     }
 }
 
-/// The comparison of the ranks of `job` in `form`.
+/// The comparison of the ranks of `job` in `form`, with the `outliers` between two ranks where they were looked for.
 ///
 /// # Errors
 /// For YAML, which only reports of one run have; never else for numbers that this program computes.
-pub fn compare(job: &Job, form: Form) -> Result<String, SaveError> {
+pub fn compare(job: &Job, outliers: Option<&OutlierLines>, form: Form) -> Result<String, SaveError> {
     let diff = diff_of(job);
-    let blocks = || page::of(job, diff.as_ref());
+    let blocks = || page::of(job, diff.as_ref(), outliers);
     match form {
         Form::Text => Ok(plain::page(&blocks())),
-        Form::Json => {
-            to_json(&CompareReport::of(job, diff.as_ref())).map_err(|error| SaveError::Form(error.to_string()))
-        }
+        Form::Json => to_json(&CompareReport::of(job, diff.as_ref(), outliers))
+            .map_err(|error| SaveError::Form(error.to_string())),
         Form::Markdown => Ok(format!("{TITLE}\n{}.\n\n{}", title(job), markdown::page(&blocks()))),
         Form::Html => Ok(html::page(&title(job), &blocks(), &[])),
         Form::Yaml => {

@@ -7,6 +7,7 @@ use super::change::{
 };
 use super::clock::{basis_text, clock_text, drift_text, notices, uncertainty_text};
 use super::collectives_json::wait_share;
+use super::outliers::OutlierLines;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
     extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, reservation,
@@ -23,7 +24,7 @@ const STEPS: usize = 100;
 /// Ranks of a table that has them as columns.
 const COLUMNS: usize = 12;
 
-pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
+pub(super) fn of(job: &Job, diff: Option<&Diff>, outliers: Option<&OutlierLines>) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(1, "Ranks".to_owned())];
     reserved(job, &mut blocks);
     blocks.push(Block::Table(ranks(job)));
@@ -37,6 +38,10 @@ pub(super) fn of(job: &Job, diff: Option<&Diff>) -> Vec<Block> {
     steps(job, &mut blocks);
     if let Some(diff) = diff {
         difference(job, diff, &mut blocks);
+    }
+    if let Some(outliers) = outliers {
+        let [a, b] = [0, 1].map(|rank| format!("Rank {}", label(job, rank)));
+        super::outliers::blocks(job, outliers, [&a, &b], &mut blocks);
     }
     blocks
 }

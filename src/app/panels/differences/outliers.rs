@@ -6,7 +6,7 @@ use crate::app::cx::Cx;
 use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
-use crate::report::compare::{clock_error, longer_text, reservation};
+use crate::report::compare::{clock_error, longer_text, outliers_text, reservation};
 use crate::task::{Task, Wake};
 use crate::view::{Command, Item, Outlier, Outliers, RankId, Workspace};
 use egui::Ui;
@@ -120,7 +120,7 @@ pub fn show(
         return;
     };
     let Made { outliers, names } = made;
-    remark(ui, &summary(outliers));
+    remark(ui, &outliers_text(outliers.count, outliers.pairs, outliers.listed.len() as u64));
     if outliers.listed.is_empty() {
         return;
     }
@@ -169,20 +169,6 @@ fn closed(ui: &mut Ui, cx: &Cx<'_>, chosen: [usize; 2], out: &mut Vec<Command>) 
             }
         }
     });
-}
-
-/// How many there are among how many.
-fn summary(outliers: &Outliers) -> String {
-    let pairs = format::counted(outliers.pairs, "pair", "pairs");
-    let listed = outliers.listed.len() as u64;
-    match outliers.count {
-        0 if outliers.pairs == 0 => "No operation of one could be paired with one of the other.".to_owned(),
-        0 => format!("None among {pairs} of operations."),
-        count if count > listed => {
-            format!("{} among {pairs} of operations; the largest {}.", format::count(count), format::count(listed))
-        }
-        count => format!("{} among {pairs} of operations.", format::count(count)),
-    }
 }
 
 fn cells(outlier: &Outlier) -> Vec<Cell> {
@@ -252,7 +238,7 @@ mod tests {
         assert_eq!(wait((1, ranks)).0, first, "kept");
         let (_, back, _) = wait((1, [ranks[1], ranks[0]]));
         assert_eq!(back.listed[0].longer_ns, -400_000);
-        assert_eq!(summary(&back), "1 among 6 pairs of operations.");
+        assert_eq!((back.count, back.pairs), (1, 6));
         let mut still = Search::default();
         assert!(still.follow(&workspace, (1, ranks), 0).is_some(), "a picture waits for it");
     }
