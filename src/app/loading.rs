@@ -106,7 +106,11 @@ fn describe(now: &Snapshot, done: bool) -> String {
         parts.push(now.stage.clone());
     }
     if now.rows_total > 0 {
-        parts.push(format!("{} of {} rows", format::count(now.rows_done), format::count(now.rows_total)));
+        parts.push(format!(
+            "{} of {} rows",
+            format::count(now.rows_done.min(now.rows_total)),
+            format::count(now.rows_total)
+        ));
     }
     if now.file_bytes > 0 {
         parts.push(format::bytes(now.file_bytes));

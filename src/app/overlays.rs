@@ -107,7 +107,7 @@ const MOUSE: [(&str, &str); 17] = [
     ("Middle click", "Fit what is under the pointer"),
     ("Drag", "Move through time and lanes"),
     ("Shift+drag", "Measure a span"),
-    ("Alt+drag", "Shift a file against the others"),
+    ("Alt+drag", "Shift a file against the others (also Ctrl+Alt)"),
     ("Drag on the ruler", "Measure a span"),
     ("Alt or Ctrl meanwhile", "Do not snap to edges"),
     ("Drag an edge of the span", "Move it"),

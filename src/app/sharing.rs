@@ -28,6 +28,11 @@ pub(super) struct Awaited {
     job: Option<(ClockMode, HashMap<PathBuf, SessionFile>)>,
 }
 
+/// Files of a session by where they really lie.
+fn by_path(files: &[SessionFile]) -> HashMap<PathBuf, SessionFile> {
+    files.iter().map(|file| (super::state::real(&file.path), file.clone())).collect()
+}
+
 impl AppState {
     /// The link to what is shown; `None` when nothing is open that another start could open.
     pub(super) fn copy_link(&mut self) -> Option<Effect> {
@@ -39,7 +44,8 @@ impl AppState {
             return None;
         }
         let files = self.workspace.docs.iter().map(|doc| super::state::real(&doc.trace.source.path)).collect();
-        let link = Link { files, view: SavedView::of(&self.view) };
+        let JobOptions { clock, shift_ns, .. } = self.workspace.options.clone();
+        let link = Link { files, view: SavedView::of(&self.view), clock, shift_ns };
         self.status = Some(Message::done("Link copied".to_owned()));
         Some(Effect::Copy(link.to_text()))
     }
@@ -48,8 +54,13 @@ impl AppState {
     pub(super) fn open_link(&mut self, text: &str) {
         match Link::parse(text) {
             Ok(link) => {
-                let files = link.files.into_iter().map(|path| SessionFile { path, ..SessionFile::default() }).collect();
-                self.open_anew(files, link.view, None);
+                let shifts = link.shift_ns.into_iter().chain(std::iter::repeat(0));
+                let file = |(path, shift_ns)| SessionFile { path, shift_ns, ..SessionFile::default() };
+                let files: Vec<SessionFile> = link.files.into_iter().zip(shifts).map(file).collect();
+                self.open_anew(files.clone(), link.view, None);
+                if let Some(awaited) = &mut self.awaited {
+                    awaited.job = Some((link.clock, by_path(&files)));
+                }
             }
             Err(error) => self.tell("The link was not opened", error.to_string()),
         }
@@ -59,8 +70,7 @@ impl AppState {
     pub(super) fn open_session(&mut self, path: &Path) {
         match Session::read(path) {
             Ok(session) => {
-                let files: HashMap<PathBuf, SessionFile> =
-                    session.files.iter().map(|file| (super::state::real(&file.path), file.clone())).collect();
+                let files = by_path(&session.files);
                 self.open_anew(session.files, session.view, session.experiment);
                 if let Some(awaited) = &mut self.awaited {
                     awaited.bookmarks = session.bookmarks;

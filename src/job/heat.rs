@@ -1,7 +1,7 @@
 //! Ranks by steps: one number for each, for the eye to find the odd one.
 
 use super::Job;
-use crate::analysis::median_of;
+use crate::analysis::{StepEdge, median_of};
 use crate::units::share;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub struct Heat {
     pub cells: Vec<Option<f64>>,
     /// True when the steps of any rank are a guess from repeating kernels.
     pub estimated: bool,
-    /// The ends of the colour scale: least and most of the cells, outliers left out, and at least 5 % of the median
+    /// The ends of the colour scale: least and most of the cells, outliers and warm-up left out, and at least 5 % of the median
     /// apart. `None` without any cell.
     pub scale: Option<(f64, f64)>,
 }
@@ -71,6 +71,7 @@ impl Heat {
             ranks.iter().flat_map(|rank| (0..count(*rank)).filter_map(|at| number(*rank, at))).collect();
         let steps: Vec<i64> = steps.into_iter().collect();
         let mut cells = vec![None; ranks.len().saturating_mul(steps.len())];
+        let mut whole = Vec::new();
         for (row, rank) in ranks.iter().enumerate() {
             for at in 0..count(*rank) {
                 let Some(column) = number(*rank, at).and_then(|number| steps.binary_search(&number).ok()) else {
@@ -80,9 +81,11 @@ impl Heat {
                 if let Some(cell) = cells.get_mut(row * steps.len() + column) {
                     *cell = value;
                 }
+                let edge = job.summary(*rank).and_then(|s| s.steps.get(at)?.edge);
+                whole.extend(value.filter(|_| !matches!(edge, Some(StepEdge::WarmUp | StepEdge::Cut))));
             }
         }
-        let scale = scale(&cells, metric);
+        let scale = scale(&cells, &whole, metric);
         let estimated = ranks.iter().any(|rank| job.summary(*rank).is_some_and(|s| s.steps_estimated));
         Self { metric, steps, ranks, cells, estimated, scale }
     }
@@ -153,11 +156,14 @@ fn value(job: &Job, rank: usize, at: usize, metric: HeatMetric, ideal_step_ns: O
 /// From the smallest value to the largest one, or to where outliers begin, so that one long step does not flatten the
 /// rest and still stands out: steps are outliers over 1.5 times the median, as everywhere; amounts within a step, which
 /// vary more, over three times.
-fn scale(cells: &[Option<f64>], metric: HeatMetric) -> Option<(f64, f64)> {
+///
+/// Values of `whole` steps decide where it ends: warm-up, which is longer, would leave the others one colour.
+fn scale(cells: &[Option<f64>], whole: &[f64], metric: HeatMetric) -> Option<(f64, f64)> {
     let most = if metric == HeatMetric::StepTime { 1.5 } else { 3.0 };
-    let values: Vec<f64> = cells.iter().flatten().copied().collect();
+    let all: Vec<f64> = cells.iter().flatten().copied().collect();
+    let values = if whole.is_empty() { &all } else { whole };
     let median = median_of(values.iter().map(|value| (value * 1e6) as i64).collect())? as f64 / 1e6;
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = values.iter().copied().fold(low, f64::max);
     let high = if median > 0.0 { largest.min(median * most) } else { largest };
     // Differences that are within what any run varies by are not blown up.
@@ -184,11 +190,17 @@ mod tests {
 
     #[test]
     fn the_scale_ends_where_outliers_begin_and_does_not_blow_up_noise() {
-        let of = |values: &[f64], metric| scale(&values.iter().map(|v| Some(*v)).collect::<Vec<_>>(), metric).unwrap();
+        let of = |values: &[f64], metric| {
+            let cells: Vec<Option<f64>> = values.iter().map(|v| Some(*v)).collect();
+            scale(&cells, &[], metric).unwrap()
+        };
         assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::StepTime), (100.0, 165.0));
         assert_eq!(of(&[100.0, 120.0, 100.0, 190.0], HeatMetric::Idle), (100.0, 190.0));
         assert_eq!(of(&[100.0, 101.0, 100.0], HeatMetric::StepTime), (100.0, 105.0));
-        assert_eq!(scale(&[None], HeatMetric::Wait), None);
+        assert_eq!(scale(&[None], &[], HeatMetric::Wait), None);
+        // Warm-up of 150 has the colour of the end, and the others are told apart.
+        let cells = [150.0, 100.0, 110.0, 104.0].map(Some);
+        assert_eq!(scale(&cells, &[100.0, 110.0, 104.0], HeatMetric::StepTime), Some((100.0, 110.0)));
     }
 
     #[test]

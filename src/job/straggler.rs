@@ -50,8 +50,10 @@ pub struct Straggler {
     pub share_of_collectives: f64,
     /// Mean wait of each other rank for it, per step.
     pub cost_ns_per_step: i64,
-    /// That as a share of the step.
+    /// That as a share of the mean step.
     pub cost_share: f64,
+    /// What of that wait is not hidden behind compute, at most: the mean exposed communication of a step on the others.
+    pub exposed_at_most_ns: i64,
     /// What it did longer than the others, the largest difference first.
     pub extras: Vec<Extra>,
     /// Identical kernels beside those of the others.
@@ -127,6 +129,7 @@ impl Stragglers {
                     share_of_collectives,
                     cost_ns_per_step,
                     cost_share,
+                    exposed_at_most_ns: exposed_at_most_ns(job, &others, cost_ns_per_step),
                     extras: extras(job, rank, &others, &numbers, slow_kernels.as_ref()),
                     slow_kernels,
                 });
@@ -170,6 +173,13 @@ impl Stragglers {
             }
         }
     }
+}
+
+/// How much of a wait of `wait_ns` on `ranks` can be exposed: no more than their communication is, on average.
+fn exposed_at_most_ns(job: &Job, ranks: &[usize], wait_ns: i64) -> i64 {
+    let exposed = ranks.iter().filter_map(|rank| Some(job.summary(*rank)?.mean_parts().exposed_comm_ns));
+    let (sum, count) = exposed.fold((0_i64, 0_i64), |(sum, count), ns| (sum.saturating_add(ns), count + 1));
+    if count > 0 { (sum / count).min(wait_ns) } else { wait_ns }
 }
 
 /// The ranks that share a group with `rank`.

@@ -158,15 +158,21 @@ pub fn no_verdict(diagnosis: &Diagnosis) -> Vec<String> {
 const LATE_RANK: &str = "Most of this is waiting for a rank that starts later, so a faster network would not help: find \
      what that rank does longer (`stepscope compare`, or Ranks in the window) and even it out.";
 
+/// What to do about exposed communication while the clock does not tell who was late.
+const LATE_OR_SLOW: &str = "Waiting for a late rank and moving data take other advice, and the clock in force does not \
+     tell them apart: choose the clock by collectives, and take back what was shifted by hand.";
+
 /// What to do after a verdict: the advice, and what it is about when that is not what the verdict names.
 ///
-/// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice; not by a clock that
-/// does not tell who was late.
+/// Exposed communication that is mostly waiting is the late rank's doing, so it takes other advice; by a clock that does
+/// not tell who was late there is none.
 pub fn next_text(verdict: &Verdict, beside: &Beside) -> String {
-    let split = beside.split.as_ref().filter(|_| beside.doubt.is_none());
-    let waits = split.is_some_and(ExposedSplit::is_mostly_waiting);
-    if waits && verdict.area == Area::Communication && verdict.next.area() == Area::Communication {
-        return LATE_RANK.to_owned();
+    if verdict.area == Area::Communication && verdict.next.area() == Area::Communication {
+        match &beside.split {
+            Some(_) if beside.doubt.is_some() => return LATE_OR_SLOW.to_owned(),
+            Some(split) if split.is_mostly_waiting() => return LATE_RANK.to_owned(),
+            _ => {}
+        }
     }
     let advice = verdict.next.advice_among(beside.ranks);
     if verdict.next.area() == verdict.area { advice.to_owned() } else { format!("{}: {advice}", verdict.next.title()) }

@@ -5,10 +5,12 @@ use super::cache::Cache;
 use super::color::Palette;
 use super::draw::{DrawList, Frame};
 use super::hit;
+use super::label;
 use super::layout::Layout;
 use super::overlay;
 use super::paint::{LANE_FONT, text_place};
 use super::steps;
+use crate::format;
 use crate::job::Job;
 use crate::report::compare::beside_text;
 use crate::view::{Counterpart, Item, LaneKey, Workspace};
@@ -61,6 +63,16 @@ pub(super) fn item(frame: &Frame<'_>, cache: &mut Cache) -> Option<Item> {
     let pointed = cache.pointed.or(frame.state.pointed);
     let selected = frame.state.selected.filter(|_| frame.workspace.job.ranks.len() > 1);
     pointed.or_else(|| selected.filter(|item| !cache.beside(frame.workspace, *item).is_empty()))
+}
+
+/// What sets the counterpart of `item` in the other pane apart, as name and value: it may be out of sight there.
+pub(super) fn other_pane(frame: &Frame<'_>, cache: &mut Cache, item: Item) -> Option<(&'static str, String)> {
+    let compare = frame.state.panes()?;
+    let rank = *compare.ranks.get(1 - compare.drawn?.min(1))?;
+    let beside = cache.beside(frame.workspace, item);
+    let other = beside.iter().find(|other| other.item.rank() == Some(rank))?;
+    let label = label::safe(&format::one_line(frame.workspace.label(rank), 24));
+    Some(("Other pane", format!("rank {label}: {}", beside_text(other.later, other.longer_ns))))
 }
 
 /// Marks the counterparts of `item` on the visible lanes.

@@ -195,7 +195,7 @@ fn follow_drag(
         GutterDrag::Move(lane) => {
             let neighbours = Neighbours::of(layout, lane);
             let order = neighbours.and_then(|lanes| lanes.moved(lanes.places_to(at.y - frame.origin_pt)));
-            out.extend(order.map(|order| Command::Lane(LaneCommand::Order(order))));
+            out.extend(order.into_iter().flat_map(|order| ordered(layout, order)));
         }
         GutterDrag::Resize { lane, beside, scale, height_pt, from_pt } => {
             let scale = scale * (height_pt + at.y - from_pt).max(1.0) / height_pt.max(1.0);
@@ -239,7 +239,7 @@ fn answer(frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
             let key = own.or_else(|| Some(first_seen())).and_then(|at| layout.lanes.get(at)).map(|lane| lane.key);
             let order = key.and_then(|key| Neighbours::of(layout, key)?.moved(by));
             out.push(Command::Lane(LaneCommand::Focus(key)));
-            out.extend(order.map(|order| Command::Lane(LaneCommand::Order(order))));
+            out.extend(order.into_iter().flat_map(|order| ordered(layout, order)));
         }
         LaneAsk::ScaleBy(factor) => {
             let lane = own.and_then(|own| layout.lanes.get(own));
@@ -250,6 +250,14 @@ fn answer(frame: &Frame<'_>, layout: &Layout, out: &mut Vec<Command>) {
             out.extend(lane.into_iter().flat_map(|lane| resized([Some(lane.key), lane.beside], 1.0)));
         }
     }
+}
+
+/// Gives neighbouring lanes this order, and in the pane beside those that stand at their heights.
+pub(super) fn ordered(layout: &Layout, order: Vec<LaneKey>) -> Vec<Command> {
+    let beside = |key: &LaneKey| layout.lanes.iter().find(|lane| lane.key == *key)?.beside;
+    let other: Vec<LaneKey> = order.iter().filter_map(beside).filter(|key| !order.contains(key)).collect();
+    let orders = [order, other].into_iter().filter(|order| order.len() > 1);
+    orders.map(|order| Command::Lane(LaneCommand::Order(order))).collect()
 }
 
 /// Gives lanes that stand at one height this scale.

@@ -3,7 +3,7 @@
 use super::arrange::Neighbours;
 use super::draw::Frame;
 use super::gutter::lane_name;
-use super::gutter_input::resized;
+use super::gutter_input::{ordered, resized};
 use super::label;
 use super::layout::{Lane, Layout};
 use crate::format;
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, frame: &Frame<'_>, layout: &Layout, lane: &Lane, out: &
         let neighbours = Neighbours::of(layout, lane.key);
         for (text, by) in [("Move up", -1), ("Move down", 1)] {
             let order = neighbours.as_ref().and_then(|lanes| lanes.moved(by));
-            entry(ui, order.is_some(), text, &lane_entry(LaneCommand::Order(order.unwrap_or_default())));
+            entry(ui, order.is_some(), text, &order.map_or_else(Vec::new, |order| ordered(layout, order)));
         }
     }
     let keys = [Some(lane.key), lane.beside];

@@ -382,7 +382,10 @@ fn hover(ui: &Ui, frame: &Frame<'_>, layout: &Layout, cache: &mut Cache, rect: R
         let spot = Spot::Near { pointer: at, item, avoid: &[] };
         tooltip::paint(&cards, palette, &text, &spot, bounds);
     } else if let Some(hit) = hit::at(frame, cache, layout, at.x, at.y) {
-        let text = tooltip::text(frame, &hit);
+        let mut text = tooltip::text(frame, &hit);
+        if hit.bin.is_none() {
+            text.lines.extend(beside::other_pane(frame, cache, hit.item));
+        }
         let avoid = linked_places(frame, layout, cache, &hit);
         let spot = Spot::Near { pointer: at, item: (hit.edges.2, hit.edges.3), avoid: &avoid };
         tooltip::paint(&cards, palette, &text, &spot, bounds);

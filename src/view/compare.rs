@@ -303,9 +303,7 @@ impl ViewState {
         }
         let done = self.change(command, workspace);
         if self.viewport != before {
-            if by_step || matches!(command, Command::ShowStep(..)) {
-                self.meet_steps(pane, workspace);
-            }
+            self.meet_steps(pane, by_step || matches!(command, Command::ShowStep(..)), workspace);
             self.follow(pane, command);
         }
         if let Some(compare) = &mut self.compare
@@ -336,14 +334,16 @@ impl ViewState {
     }
 
     /// With panes linked by step: the offset at which the step in the middle of `pane`, whose view the state holds now,
-    /// begins where that of the same number does, and a view long enough for both.
-    fn meet_steps(&mut self, pane: usize, workspace: &Workspace) {
+    /// begins where that of the same number does; with `whole`, in a view long enough for both.
+    fn meet_steps(&mut self, pane: usize, whole: bool, workspace: &Workspace) {
         let Some(compare) = self.compare.as_mut().filter(|compare| compare.link == PaneLink::Step) else { return };
         let Some((own, other)) = compare.steps_at(pane, self.viewport, workspace) else { return };
         let (Some(own), Some(other)) = (own.span(workspace), other.span(workspace)) else { return };
         let by_ns = other.start_ns.saturating_sub(own.start_ns);
         compare.offset_ns = if pane == 0 { by_ns } else { -by_ns };
-        self.viewport.len_ns = self.viewport.len_ns.max(other.len_ns() as f64);
+        if whole {
+            self.viewport.len_ns = self.viewport.len_ns.max(other.len_ns() as f64);
+        }
     }
 
     /// Applies a change to how two ranks are compared.

@@ -3,6 +3,7 @@
 //! `stepscope:1?file=%2Fcaptures%2Frank0.sqlite&start=1000&len=5000&select=1200..1300&rank=0.1&panel=Kernels`
 
 use super::{Compare, Panel, SavedCompare, SavedView};
+use crate::job::ClockMode;
 use crate::units::Span;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,6 +24,10 @@ pub struct Link {
     pub files: Vec<PathBuf>,
     /// What is shown of them.
     pub view: SavedView,
+    /// What puts them on one axis.
+    pub clock: ClockMode,
+    /// Nanoseconds that each of the first files is moved by on top of that; nothing for the others.
+    pub shift_ns: Vec<i64>,
 }
 
 /// Why a text is no link that can be opened. Each message says what to do.
@@ -41,7 +46,7 @@ pub enum LinkError {
     #[error("the link names more than {MOST_FILES} files")]
     TooManyFiles,
     /// A part of it is not known.
-    #[error("the link has a part {0:?}; known are file, start, len, select, rank, panel and compare")]
+    #[error("the link has a part {0:?}; known are file, start, len, select, rank, panel, compare, clock and shift")]
     Unknown(String),
     /// A part of it makes no sense.
     #[error("the link says {part}={value}, but it needs {expected}")]
@@ -83,6 +88,13 @@ impl Link {
             if compare.share != Compare::HALF {
                 let _ = write!(text, ",{}", compare.share);
             }
+        }
+        if self.clock != ClockMode::default() {
+            let _ = write!(text, "&clock={}", word(self.clock));
+        }
+        if self.shift_ns.iter().any(|ns| *ns != 0) {
+            let shifts: Vec<String> = self.shift_ns.iter().map(i64::to_string).collect();
+            let _ = write!(text, "&shift={}", shifts.join(","));
         }
         text
     }
@@ -143,6 +155,15 @@ impl Link {
                 let expected = "two ranks, a form, a link, and what the second shows, such as \
                                 0.0,1.0,stacked,time,1000,5000";
                 view.compare = Some(compared(value).ok_or_else(|| wrong("compare", expected))?);
+            }
+            "clock" => {
+                let clock = of_word(value);
+                self.clock = clock.ok_or_else(|| wrong("clock", "the name of a clock, such as wall or step_start"))?;
+            }
+            "shift" => {
+                let shifts: Result<Vec<i64>, _> = value.split(',').map(str::parse).collect();
+                let shifts = shifts.ok().filter(|shifts| shifts.len() <= MOST_FILES);
+                self.shift_ns = shifts.ok_or_else(|| wrong("shift", "nanoseconds of each file, such as 0,-2500"))?;
             }
             other => return Err(LinkError::Unknown(other.to_owned())),
         }
@@ -240,9 +261,15 @@ mod tests {
                 share: 0.25,
             }),
         };
-        let link = Link { files: vec!["/a b/rank&0.sqlite".into(), "/c/ü.sqlite".into()], view };
+        let link = Link {
+            files: vec!["/a b/rank&0.sqlite".into(), "/c/ü.sqlite".into()],
+            view,
+            clock: ClockMode::StepStart,
+            shift_ns: vec![0, -7],
+        };
         let text = "stepscope:1?file=/a%20b/rank%260.sqlite&file=/c/%C3%BC.sqlite&start=1000&len=2500.5\
-                    &select=1200..1300&rank=1.2&panel=Kernels&compare=0.0,1.2,side_by_side,apart,-40.5,2500.5,0.25";
+                    &select=1200..1300&rank=1.2&panel=Kernels&compare=0.0,1.2,side_by_side,apart,-40.5,2500.5,0.25\
+                    &clock=step_start&shift=0,-7";
         assert_eq!(link.to_text(), text);
         assert_eq!(Link::parse(&format!(" '{text}'\n")), Ok(link));
     }
@@ -267,6 +294,8 @@ mod tests {
             ("stepscope:1?file=a&rank=first", "rank=first"),
             ("stepscope:1?file=a&panel=Cellar", "panel=Cellar"),
             ("stepscope:1?file=a&compare=0.0,0.1", "compare=0.0,0.1"),
+            ("stepscope:1?file=a&clock=cuckoo", "clock=cuckoo"),
+            ("stepscope:1?file=a&shift=1,x", "shift=1,x"),
             ("stepscope:1?file=a&compare=0.0,0.1,diagonal,time,0,5", "diagonal"),
             ("stepscope:1?file=a&compare=0.0,0.1,stacked,time,0,5,1.5", "1.5"),
             ("stepscope:1?file=a&compare=0.0,0.1,stacked,time,0,5,0.5,0", "0.5,0"),
@@ -304,7 +333,9 @@ mod tests {
                     share: [Compare::HALF, 0.15, 0.7312, 0.85][own % 4],
                 }),
             };
-            let link = Link { files: files.iter().map(PathBuf::from).collect(), view };
+            let shift_ns = selection.map_or_else(Vec::new, |(at, _)| vec![at | 1]);
+            let files = files.iter().map(PathBuf::from).collect();
+            let link = Link { files, view, clock: ClockMode::Wall, shift_ns };
             let text = link.to_text();
             prop_assert!(text.is_ascii() && !text.contains([' ', '\n', '"', '\'']));
             prop_assert_eq!(Link::parse(&text), Ok(link));

@@ -87,6 +87,9 @@ impl SavedCompare {
         view.len_ns = self.second_len_ns.max(Viewport::MIN_LEN_NS);
         if self.link == PaneLink::Apart {
             *view = view.clamped(workspace.span().unwrap_or_default());
+        } else if self.link == PaneLink::Time {
+            // One time for both, also where a file stands elsewhere on the axis now.
+            *view = state.viewport;
         } else {
             view.len_ns = state.viewport.len_ns;
             compare.offset_ns = (view.start_ns - state.viewport.start_ns).round() as i64;

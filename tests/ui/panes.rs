@@ -109,7 +109,8 @@ fn a_link_opens_the_same_panes() {
     driven.send(Command::Compare(CompareCommand::Show(Some(CompareForm::SideBySide))));
     driven.send(Command::ShowStep(RANKS[1], 2));
     let saved = stepscope::view::SavedView::of(view(&driven));
-    let link = stepscope::view::Link { files: vec!["a".into()], view: saved.clone() };
+    let link =
+        stepscope::view::Link { files: vec!["a".into()], view: saved.clone(), ..stepscope::view::Link::default() };
     let read = stepscope::view::Link::parse(&link.to_text()).unwrap();
     assert_eq!(read.view, saved);
     let state = driven.window().state();

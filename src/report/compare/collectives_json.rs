@@ -51,6 +51,8 @@ pub struct StragglerLine {
     label: String,
     share_of_collectives: f64,
     cost_ns_per_step: i64,
+    /// What of that is not hidden behind compute, at most.
+    exposed_at_most_ns_per_step: i64,
     cost_share: f64,
     cause: Option<&'static str>,
     cause_text: Option<String>,
@@ -113,6 +115,7 @@ impl StragglerLine {
             label: label(job, found.rank),
             share_of_collectives: found.share_of_collectives,
             cost_ns_per_step: found.cost_ns_per_step,
+            exposed_at_most_ns_per_step: found.exposed_at_most_ns,
             cost_share: found.cost_share,
             cause: first.map(|extra| extra_key(extra.kind)),
             cause_text: first.map(|extra| extra_text(extra.kind)),

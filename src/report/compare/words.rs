@@ -287,7 +287,7 @@ fn late_text(job: &Job, found: &Straggler) -> String {
     );
     format!(
         "Rank {} is the straggler: it starts last in {} of the matched collectives ({} of {} in which not all start \
-         together), and each other rank waits {}{} for it ({}). Why: {cause}.",
+         together), and each other rank waits {}{} for it ({}{}){}. Why: {cause}.",
         label(job, found.rank),
         format::percent(Some(found.share_of_collectives)),
         format::count(found.late.last),
@@ -295,7 +295,18 @@ fn late_text(job: &Job, found: &Straggler) -> String {
         format::duration(found.cost_ns_per_step),
         each(job),
         format::percent(Some(found.cost_share)),
+        if job.stragglers.by_step { " of the mean step" } else { "" },
+        exposed_text(found),
     )
+}
+
+/// What of the wait can be seen as lost time; nothing when that may be all of it.
+fn exposed_text(found: &Straggler) -> String {
+    if found.exposed_at_most_ns >= found.cost_ns_per_step {
+        return String::new();
+    }
+    let exposed = format::duration(found.exposed_at_most_ns);
+    format!(", of which at most {exposed} are exposed and the rest lies behind compute")
 }
 
 /// What numbers of a straggler are of.

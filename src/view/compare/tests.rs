@@ -93,9 +93,19 @@ fn panes_linked_by_step_begin_with_the_step_of_one_number() {
     assert_eq!(starts(&state), [start(A, 3), start(B, 3)], "each goes to its own step 3");
     let longer = Item::Step(B, 3).span(&workspace).unwrap().len_ns() as f64;
     assert_eq!(views(&state).map(|view| view.len_ns), [longer; 2], "long enough for both");
-    send(&mut state, &workspace, 0, Command::PanBy(0.5));
-    let [first, second] = starts(&state);
-    assert_eq!(second - first, start(B, 3) - start(A, 3), "and they stay together");
+    let apart = |state: &ViewState| {
+        let [first, second] = starts(state);
+        second - first
+    };
+    send(&mut state, &workspace, 0, Command::PanBy(0.1));
+    assert_eq!(apart(&state), start(B, 3) - start(A, 3), "and they stay together");
+    // The step that comes into the middle is met, and a zoom keeps its length.
+    send(&mut state, &workspace, 0, Command::Show(Item::Step(A, 1).span(&workspace).unwrap()));
+    assert_eq!(apart(&state), start(B, 1) - start(A, 1));
+    let len_ns = views(&state)[0].len_ns;
+    send(&mut state, &workspace, 0, Command::ZoomAt { at_ns: start(A, 1) + len_ns / 2.0, factor: 0.5 });
+    assert_eq!(apart(&state), start(B, 1) - start(A, 1));
+    assert_eq!(views(&state).map(|view| view.len_ns), [len_ns / 2.0; 2]);
 }
 
 #[test]

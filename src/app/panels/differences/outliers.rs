@@ -129,6 +129,9 @@ pub fn show(
     let reserved = reservation(&cx.workspace.job).filter(|_| a.doc != b.doc);
     if let Some(text) = reserved.as_deref().filter(|_| outliers.listed.iter().any(|outlier| outlier.met.is_some())) {
         warning(ui, cx.palette, text);
+        if let Some(copied) = shown.copy {
+            copied.add(&format!("{text}\n"), 0);
+        }
     }
     let row = |at: usize| {
         let (Some(outlier), Some((full, label))) = (outliers.listed.get(at), names.get(at)) else {

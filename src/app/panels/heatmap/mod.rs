@@ -81,7 +81,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut HeatmapCache, out: &mut Vec<Co
         return;
     }
     remark(ui, &made.summary);
-    if let Some(text) = reservation(&cx.workspace.job).filter(|_| made.heat.metric == HeatMetric::Wait) {
+    if let Some(text) = reserved(cx, &made.heat) {
         warning(ui, cx.palette, &text);
     }
     let room = vec2(ui.available_width(), (ui.available_height() - LEGEND_PT).max(80.0));
@@ -164,6 +164,9 @@ fn map(ui: &mut Ui, cx: &Cx<'_>, made: &Made, plot: &Plot, kept: Kept<'_>, out: 
         response.on_hover_ui_at_pointer(|ui| {
             ui.strong(cell_title(job, heat, cell.0, cell.1));
             ui.label(cell_text(heat, cell.0, cell.1, made.medians.get(cell.1).copied().flatten()));
+            if let Some(text) = reserved(cx, heat) {
+                warning(ui, cx.palette, &text);
+            }
             let merged = plot.merged(y, x);
             if merged > 1 {
                 ui.label(format!("The worst of {} cells.", format::count(merged as u64)));
@@ -176,6 +179,11 @@ fn map(ui: &mut Ui, cx: &Cx<'_>, made: &Made, plot: &Plot, kept: Kept<'_>, out: 
         *cursor = cell;
         *told = open(cx, heat, cell, out);
     }
+}
+
+/// What stands beside waits while the clock does not tell who was late.
+fn reserved(cx: &Cx<'_>, heat: &Heat) -> Option<String> {
+    reservation(&cx.workspace.job).filter(|_| heat.metric == HeatMetric::Wait)
 }
 
 /// The cell of the rank and step that the timeline is about.

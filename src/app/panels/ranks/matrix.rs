@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, pairs: &mut Sheet, shown: Shown<'_>) {
     }
     let tip = "Row: who waited. Column: for whom. Sums over matched collectives in which that rank started last.";
     heading(ui, "Who waited for whom", tip);
-    super::reserved(ui, cx);
+    super::reserved(ui, cx, shown);
     if job.ranks.len() <= MOST_RANKS {
         cells(ui, cx, job);
     } else {

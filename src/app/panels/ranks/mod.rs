@@ -52,12 +52,12 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
         wrapped(ui, RichText::new(line));
     }
     heading(ui, "Ranks", "Every rank of the open files and summaries. A click chooses it.");
-    reserved(ui, cx);
+    reserved(ui, cx, shown);
     tables::ranks(ui, cx, &mut cache.ranks, shown, out);
     if job.ranks.len() > 1 {
         heading(ui, "Matched collectives", "The k-th collective of a communicator on one rank is the k-th on another.");
         remark(ui, &matched_text(job));
-        reserved(ui, cx);
+        reserved(ui, cx, shown);
         tables::groups(ui, cx, &mut cache.groups, shown, out);
         matrix::show(ui, cx, &mut cache.pairs, shown);
     }
@@ -77,10 +77,13 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
 }
 
 /// What stands above tables of who waited or was last while the clock does not tell that.
-fn reserved(ui: &mut Ui, cx: &Cx<'_>) {
+fn reserved(ui: &mut Ui, cx: &Cx<'_>, shown: Shown<'_>) {
     let job = &cx.workspace.job;
     if let Some(text) = reservation(job).filter(|_| job.waits.matched > 0) {
         warning(ui, cx.palette, &text);
+        if let Some(copied) = shown.copy {
+            copied.add(&format!("{text}\n"), 0);
+        }
     }
 }
 
