@@ -85,7 +85,7 @@ impl Link {
             let (form, link) = (word(compare.form), word(compare.link));
             let (start, len) = (compare.second_start_ns, compare.second_len_ns);
             let _ = write!(text, "&compare={a}.{b},{c}.{d},{form},{link},{start},{len}");
-            if compare.share != Compare::HALF {
+            if (compare.share - Compare::HALF).abs() > f32::EPSILON {
                 let _ = write!(text, ",{}", compare.share);
             }
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stepscope::app::settings::Settings;
 use stepscope::app::state::AppState;
+use stepscope::job::ClockMode;
 use stepscope::sim::{JobConfig, preset, simulate_to_dir};
 use stepscope::task::Wake;
 use stepscope::units::Span;
@@ -38,6 +39,9 @@ fn shared(view: &ViewState) -> (f64, f64, Option<Span>, Option<RankId>, Panel) {
 #[test]
 fn a_copied_link_shows_the_same_again_when_it_is_pasted() {
     let mut driven = two_files();
+    driven.send(Command::SetClock(ClockMode::Wall));
+    driven.send(Command::ShiftDoc { doc: 1, by_ns: 1_234 });
+    driven.settle();
     let before = shared(&driven.window().state().view);
     // Alone in its frame, whose output holds what goes to the clipboard.
     let press = egui::Event::Key {
@@ -62,6 +66,8 @@ fn a_copied_link_shows_the_same_again_when_it_is_pasted() {
     again.press(Key::Enter);
     again.wait(|window| window.state().workspace.docs.len() == 2);
     assert_eq!(shared(&again.window().state().view), before);
+    let options = &again.window().state().workspace.options;
+    assert_eq!((options.clock, options.shift_ns.as_slice()), (ClockMode::Wall, &[0, 1_234][..]));
 }
 
 #[test]
