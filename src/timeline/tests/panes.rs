@@ -125,21 +125,21 @@ fn runs(more: bool, form: CompareForm) -> Window {
 }
 
 /// The layouts of both panes, as they stand beside each other.
-fn beside(window: &mut Window) -> [Layout; 2] {
+fn beside(window: &Window) -> [Layout; 2] {
     let states = [0, 1].map(|pane| window.state.of_pane(pane));
     let mut caches = [crate::timeline::Cache::default(), crate::timeline::Cache::default()];
     let [first, second] = &mut caches;
     Layout::of_two(&window.workspace, [(&states[0], first), (&states[1], second)], 876.0)
 }
 
-fn of<'a>(layout: &'a Layout, key: impl Fn(&LaneKey) -> bool) -> Option<&'a Lane> {
+fn of(layout: &Layout, key: impl Fn(&LaneKey) -> bool) -> Option<&Lane> {
     layout.lanes.iter().chain(&layout.pinned).find(|lane| key(&lane.key))
 }
 
 #[test]
 fn left_and_right_lanes_of_one_kind_stand_at_one_height_whatever_else_a_rank_has() {
     let mut window = runs(true, CompareForm::SideBySide);
-    let check = |window: &mut Window| {
+    let check = |window: &Window| {
         let [left, right] = beside(window);
         let kinds: [fn(&LaneKey) -> bool; 5] = [
             |key| matches!(key, LaneKey::Rank(_)),
@@ -158,7 +158,7 @@ fn left_and_right_lanes_of_one_kind_stand_at_one_height_whatever_else_a_rank_has
         assert!(tops_ascend(&left.lanes) && tops_ascend(&right.lanes));
         [left, right]
     };
-    let [left, right] = check(&mut window);
+    let [left, right] = check(&window);
     let [rows, other_rows] = [&left, &right].map(|own| of(own, |key| matches!(key, LaneKey::Compute(_))).unwrap().rows);
     assert!(rows > other_rows, "kernels overlap on the left only: {rows} {other_rows}");
     assert!(left.lanes.len() > right.lanes.len(), "lanes that only the left one has");
@@ -174,7 +174,7 @@ fn left_and_right_lanes_of_one_kind_stand_at_one_height_whatever_else_a_rank_has
     }
     window.act(Vec::new());
     assert_eq!(window.state.lane_scale.get(&compute.key), window.state.lane_scale.get(&compute.beside.unwrap()));
-    let [_, lower] = check(&mut window);
+    let [_, lower] = check(&window);
     let now = of(&lower, |key| *key == compute.key).unwrap();
     assert!(now.height_pt < compute.height_pt && !window.state.lane_scale.is_empty());
 }
