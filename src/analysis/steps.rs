@@ -106,6 +106,11 @@ impl Steps {
         typical.min_by_key(|(_, step)| distance(step)).map(|(at, _)| at)
     }
 
+    /// How long after the start of its step `ns` is, in nanoseconds; `None` outside of steps.
+    pub fn in_step_ns(&self, ns: i64) -> Option<i64> {
+        Some(ns.saturating_sub(self.steps.get(self.at(ns)?)?.window.start_ns))
+    }
+
     /// Steps of rank `rank`: by their ranges, else estimated; `None` when nothing repeats.
     pub(super) fn find(trace: &Trace, rank: usize, numbers: &RankAnalysis, options: &StepOptions) -> Option<Self> {
         let marked = families(trace, trace.ranks[rank].process, numbers.span, options)

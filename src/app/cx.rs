@@ -44,7 +44,7 @@ pub struct Chosen<'a> {
 impl<'a> Cx<'a> {
     /// The rank that the panels speak about, when any rank ran GPU work.
     pub fn chosen(&self) -> Option<Chosen<'a>> {
-        let id = self.view.rank.or_else(|| self.workspace.ranks().next().map(|(id, ..)| id))?;
+        let id = self.view.chosen_rank(self.workspace)?;
         let (doc, rank) = self.workspace.rank(id)?;
         Some(Chosen { id, doc, rank, numbers: doc.analysis.ranks.get(id.rank)? })
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::timeline;
 use crate::timeline::color::Palette;
-use crate::view::{Command, Compare, Panel, ViewState, Workspace};
+use crate::view::{Command, Panel, ViewState, Workspace};
 use egui::{Button, CentralPanel, ComboBox, Frame, Id, Margin, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 /// What panels keep between frames.
@@ -96,11 +96,7 @@ const LANE_FILTER: &str = "lane filter";
 /// Draws the whole window and pushes what the user asks for.
 pub fn show(ui: &mut Ui, state: &AppState, caches: &mut Caches, out: &mut Vec<Command>) {
     caches.follow(state);
-    // What stands around the lanes speaks of the pane of the chosen rank; of the one that keys move where neither is its.
-    let chosen = state.view.rank.or_else(|| state.workspace.ranks().next().map(|(id, ..)| id));
-    let pane =
-        |compare: &Compare| compare.ranks.iter().position(|rank| Some(*rank) == chosen).unwrap_or(compare.active);
-    let told = state.view.panes().map(|compare| state.view.of_pane(pane(compare)));
+    let told = state.view.told_pane(&state.workspace).map(|pane| state.view.of_pane(pane));
     let cx = Cx {
         workspace: &state.workspace,
         view: told.as_ref().unwrap_or(&state.view),

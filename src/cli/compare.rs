@@ -1,13 +1,13 @@
 //! The `compare` command: several ranks, or two runs, beside each other.
 
-use super::args::{ClockName, Compare, Reading};
+use super::args::{ClockName, Compare};
 use super::load::{check_twice, load, settings};
 use super::run::{CliError, file_of, print};
 use crate::job::file::{self, ReadError};
 use crate::job::{ClockMode, ExportSummary, Job, JobOptions, PlaceOptions, folder};
 use crate::report::compare::{OutlierLine, OutlierLines};
 use crate::report::{Form, check_target, compare as written};
-use crate::view::{Doc, Outlier, Outliers, Workspace};
+use crate::view::{Doc, Outlier, Outliers, RankId, Workspace};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,7 +29,10 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     if let Some(path) = file_of(options.output.as_ref()) {
         check_target(path)?;
     }
-    let Told { exports, shift_ns, places, left_out } = told(&files, &shift_ns, &options.reading)?;
+    if options.outliers {
+        check_operations(&files)?;
+    }
+    let Told { exports, shift_ns, places, left_out, docs } = told(&files, &shift_ns, options)?;
     let how = JobOptions { clock: mode(options.clock), shift_ns, places };
     let job = Job::of(exports, &how);
     if job.ranks.len() < 2 {
@@ -42,7 +45,7 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     for note in left_out {
         eprintln!("stepscope: {note}");
     }
-    let outliers = if options.outliers { Some(outliers(&job, &files, &options.reading, how)?) } else { None };
+    let outliers = if options.outliers { Some(outliers(docs, how)?) } else { None };
     let text = written::compare(&job, outliers.as_ref(), form)?;
     match file_of(options.output.as_ref()) {
         Some(path) => Ok(form.save(&text, path)?),
@@ -50,26 +53,31 @@ pub(super) fn compare(options: &Compare) -> Result<(), CliError> {
     }
 }
 
-/// The operations that differ most between the two ranks of `job`, which `files` hold.
-fn outliers(job: &Job, files: &[PathBuf], reading: &Reading, how: JobOptions) -> Result<OutlierLines, CliError> {
-    let two = || {
-        CliError::Usage(format!(
-            "--outliers compares single operations of two ranks, and there are {}: name two ranks",
-            job.ranks.len()
-        ))
-    };
-    if job.ranks.len() != 2 {
-        return Err(two());
+/// Refuses files in which the single operations of two ranks cannot be looked at together, before any is read.
+fn check_operations(files: &[PathBuf]) -> Result<(), CliError> {
+    if files.len() > 2 {
+        return Err(two_ranks(files.len(), "files"));
     }
-    if let Some(summary) = files.iter().find(|file| file::is_named(file)) {
-        return Err(CliError::Usage(format!(
+    match files.iter().find(|file| file::is_named(file)) {
+        Some(summary) => Err(CliError::Usage(format!(
             "--outliers needs the operations themselves, and {} is a summary: name its export",
             summary.display()
-        )));
+        ))),
+        None => Ok(()),
     }
-    let docs = load(files, reading)?.into_iter().map(|loaded| Doc::new(loaded.trace, loaded.analysis)).collect();
+}
+
+fn two_ranks(count: usize, what: &str) -> CliError {
+    CliError::Usage(format!(
+        "--outliers compares single operations of two ranks, and there are {count} {what}: name the exports of two ranks"
+    ))
+}
+
+/// The operations that differ most between the two ranks of `docs`.
+fn outliers(docs: Vec<Doc>, how: JobOptions) -> Result<OutlierLines, CliError> {
     let workspace = Workspace::of(docs, Vec::new(), how);
-    let [Some(a), Some(b)] = [0, 1].map(|rank| workspace.open_rank(rank)) else { return Err(two()) };
+    let ranks: Vec<RankId> = workspace.ranks().map(|(id, ..)| id).collect();
+    let &[a, b] = ranks.as_slice() else { return Err(two_ranks(ranks.len(), "ranks")) };
     let found = Outliers::of(&workspace, a, b);
     let line = |outlier: &Outlier| {
         let (doc, rank) = workspace.rank(a)?;
@@ -140,12 +148,14 @@ struct Told {
     places: PlaceOptions,
     /// What was left out and why, a sentence each.
     left_out: Vec<String>,
+    /// The exports themselves, where their operations are asked for.
+    docs: Vec<Doc>,
 }
 
 /// What the files tell, without summaries of exports that are among them: an export tells more.
-fn told(files: &[PathBuf], shift_ns: &[i64], reading: &Reading) -> Result<Told, CliError> {
-    let (all, places) = summaries(files, reading)?;
-    let mut told = Told { exports: Vec::new(), shift_ns: Vec::new(), places, left_out: Vec::new() };
+fn told(files: &[PathBuf], shift_ns: &[i64], options: &Compare) -> Result<Told, CliError> {
+    let (all, places, docs) = summaries(files, options)?;
+    let mut told = Told { exports: Vec::new(), shift_ns: Vec::new(), places, left_out: Vec::new(), docs };
     for (at, (path, (summary, is_export))) in files.iter().zip(&all).enumerate() {
         let is_same = |(_, (other, is_export)): &(&PathBuf, &(Arc<ExportSummary>, bool))| {
             *is_export && other.is_of_same_run(summary)
@@ -169,29 +179,34 @@ fn told(files: &[PathBuf], shift_ns: &[i64], reading: &Reading) -> Result<Told, 
 type Summarized = (Arc<ExportSummary>, bool);
 
 /// What every file tells, and what settings say of the places of ranks: those that are named, else those beside the
-/// exports. Summaries are read several at once, exports one after the other, of which only the summary stays in memory.
-fn summaries(files: &[PathBuf], reading: &Reading) -> Result<(Vec<Summarized>, PlaceOptions), CliError> {
+/// exports. Summaries are read several at once, exports one after the other, of which only the summary stays in memory
+/// unless their operations are asked for.
+fn summaries(files: &[PathBuf], options: &Compare) -> Result<(Vec<Summarized>, PlaceOptions, Vec<Doc>), CliError> {
+    let (reading, mut docs) = (&options.reading, Vec::new());
     let mut all = Vec::with_capacity(files.len());
     let mut places = settings(reading)?.map_or_else(PlaceOptions::default, |s| PlaceOptions::of(&s.experiment));
     for (path, read) in files.iter().zip(file::read_files(files)) {
         let is_export = matches!(read, Ok(None));
         let summary = match read {
-            Ok(Some(summary)) => summary,
-            Ok(None) => match load(std::slice::from_ref(path), reading)?.first() {
+            Ok(Some(summary)) => Arc::new(summary),
+            Ok(None) => match load(std::slice::from_ref(path), reading)?.pop() {
                 Some(loaded) => {
                     let said = loaded.analysis.experiment.as_ref().map(PlaceOptions::of);
                     // Each export keeps the layout of its own settings.
                     said.into_iter().for_each(|said| places.append(PlaceOptions { layout: None, ..said }));
-                    ExportSummary::of(&loaded.trace, &loaded.analysis)
+                    let doc = Doc::new(loaded.trace, loaded.analysis);
+                    let summary = Arc::clone(&doc.summary);
+                    docs.extend(options.outliers.then_some(doc));
+                    summary
                 }
-                None => ExportSummary::default(),
+                None => Arc::default(),
             },
             Err(ReadError::Io(error)) => return Err(CliError::Read(path.clone(), error)),
             Err(ReadError::File(error)) => return Err(CliError::Summary(path.clone(), error)),
         };
-        all.push((Arc::new(summary), is_export));
+        all.push((summary, is_export));
     }
-    Ok((all, places))
+    Ok((all, places, docs))
 }
 
 /// Nanoseconds to move each file by.

@@ -2,6 +2,7 @@
 //! steps.
 
 use super::Job;
+use crate::analysis::Analysis;
 use crate::trace::Trace;
 use crate::units::Span;
 use std::sync::Arc;
@@ -120,10 +121,10 @@ impl Work {
 pub struct StripSide {
     /// The capture.
     pub trace: Arc<Trace>,
+    /// Its numbers, with the steps.
+    pub analysis: Arc<Analysis>,
     /// The rank in it.
     pub rank: usize,
-    /// Windows of its steps, in order.
-    pub steps: Vec<Span>,
 }
 
 impl StripSide {
@@ -134,9 +135,7 @@ impl StripSide {
 
     /// How long after the start of its step something started.
     fn in_step_ns(&self, span: Span) -> Option<i64> {
-        let at = self.steps.partition_point(|step| step.end_ns <= span.start_ns);
-        let step = self.steps.get(at).filter(|step| step.contains(span.start_ns))?;
-        Some(span.start_ns.saturating_sub(step.start_ns))
+        self.analysis.ranks.get(self.rank)?.steps.as_ref()?.in_step_ns(span.start_ns)
     }
 }
 

@@ -282,7 +282,7 @@ fn share_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
         return counters::share_text(frame, cache, lane);
     }
     if matches!(lane.key, LaneKey::Differences(_)) {
-        return strip::scale_text(frame, cache, lane);
+        return strip::scale_text(cache, lane);
     }
     let Some(rank) = lane.rank else { return String::new() };
     let analysis = frame.workspace.docs.get(rank.doc).and_then(|d| d.analysis.ranks.get(rank.rank));

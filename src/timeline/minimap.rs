@@ -100,7 +100,7 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
     let under = response.hover_pos().filter(|at| bars.contains(*at));
     let mut pointed = None;
     if let Some(steps) = steps {
-        pointed = under.and_then(|at| step_at(steps, doc.own_ns(map.time_at(at.x) as i64)));
+        pointed = under.and_then(|at| steps.at(doc.own_ns(map.time_at(at.x) as i64)));
         paint_bars(&painter, palette, map, bars, (steps, doc), pointed);
     }
     let strong = response.hovered() || response.has_focus();
@@ -137,15 +137,9 @@ pub fn show(ui: &mut Ui, workspace: &Workspace, state: &ViewState, cache: &mut C
 
 /// The rank that the panels speak about, else the first.
 fn chosen<'a>(workspace: &'a Workspace, state: &ViewState) -> Option<(RankId, &'a Doc, &'a RankAnalysis)> {
-    let id = state.rank.or_else(|| workspace.ranks().next().map(|(id, ..)| id))?;
+    let id = state.chosen_rank(workspace)?;
     let (doc, _) = workspace.rank(id)?;
     Some((id, doc, doc.analysis.ranks.get(id.rank)?))
-}
-
-/// The step whose window holds `at_ns`.
-fn step_at(steps: &Steps, at_ns: i64) -> Option<usize> {
-    let begun = steps.steps.partition_point(|step| step.window.start_ns <= at_ns);
-    begun.checked_sub(1).filter(|at| steps.steps.get(*at).is_some_and(|step| step.window.contains(at_ns)))
 }
 
 /// What the GPU did in each column: compute from below, then exposed communication, then copies; idle time stays empty.

@@ -117,7 +117,7 @@ struct Place {
 
 /// The height to lay out the lanes of a timeline in `rect` for.
 fn room_pt(ctx: &Context, state: &ViewState, cache: &mut Cache, rect: Rect) -> f32 {
-    cache.sight.in_form(state.compare.as_ref().map(|compare| compare.form));
+    cache.sight.in_form(state.compare.as_ref().map(|compare| (compare.form, compare.share)));
     cache.sight.room_pt(ctx, rect.height() - RULER_PT)
 }
 

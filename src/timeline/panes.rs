@@ -18,8 +18,6 @@ const DIVIDER_PT: f32 = 5.0;
 pub struct Second {
     /// The timeline's of the second pane.
     pub cache: Cache,
-    /// Share of the room that the first pane had in the frame before.
-    share: f32,
 }
 
 /// Draws the two panes of `compare` into `rect`.
@@ -33,11 +31,6 @@ pub(super) fn show(
 ) {
     let mut second = cache.second.take().unwrap_or_default();
     second.cache.beside = cache.beside.clone();
-    if second.share != compare.share {
-        second.share = compare.share;
-        cache.sight.resized();
-        second.cache.sight.resized();
-    }
     let (first_rect, line, second_rect) = split(rect, compare.form, compare.share);
     divide(ui, rect, line, compare, Palette::of(state.theme), out);
     let pointed = [cache.pointed, second.cache.pointed];

@@ -23,21 +23,16 @@ pub struct Sight {
     lane_shown: Option<(LaneKey, u32)>,
     /// [`ViewState::reveals`] of the frame before.
     reveals: u32,
-    /// How two ranks stand to each other.
-    form: Option<CompareForm>,
+    /// How two ranks stand to each other, and the share of the room that the first has.
+    form: Option<(CompareForm, f32)>,
 }
 
 impl Sight {
-    /// Forgets the heights of lanes in another form: they grow into the room that there is now.
-    pub fn in_form(&mut self, form: Option<CompareForm>) {
+    /// Forgets the heights of lanes in another form or share of the room: they grow into the room that there is now.
+    pub fn in_form(&mut self, form: Option<(CompareForm, f32)>) {
         if std::mem::replace(&mut self.form, form) != form {
             self.room_pt = 0.0;
         }
-    }
-
-    /// Forgets the heights of lanes while the room is changed by hand.
-    pub fn resized(&mut self) {
-        self.room_pt = 0.0;
     }
 
     /// The height to lay lanes out for: the most that was ever `visible_pt`, which follows the window's height but not

@@ -8,7 +8,7 @@ use super::draw::{Block, DrawList, Frame, Label, Tone};
 use super::hit::Hit;
 use super::ink::Ink;
 use super::label;
-use super::layout::{Lane, Layout};
+use super::layout::{Against, Lane, Layout};
 use super::tooltip::Text;
 use super::work::Beside;
 use crate::format;
@@ -30,28 +30,19 @@ const REACH_PT: f32 = 3.0;
 /// Height of the lines along the edges.
 const LINE_PT: f32 = 2.0;
 
-/// The rank that `rank` is compared with, when the two share collectives; two that are shown together may also share
+/// What `rank` is compared with: a rank that it shares collectives with; two that are shown together may also share
 /// steps.
-pub fn reference(workspace: &Workspace, state: &ViewState, rank: RankId) -> Option<RankId> {
+pub fn reference(workspace: &Workspace, state: &ViewState, rank: RankId) -> Option<Against> {
     let first = state.reference_of(rank, workspace)?;
     let are_compared = || state.compare.as_ref().is_some_and(|c| c.ranks.contains(&rank) && c.ranks.contains(&first));
-    let can = match basis(workspace, [rank, first]) {
-        StartBasis::Arrival => true,
-        StartBasis::InStep => are_compared() && share_steps(workspace, [rank, first]),
+    let basis = if workspace.job.share_collectives(workspace.job_rank(rank)?, workspace.job_rank(first)?) {
+        StartBasis::Arrival
+    } else if are_compared() && share_steps(workspace, [rank, first]) {
+        StartBasis::InStep
+    } else {
+        return None;
     };
-    can.then_some(first)
-}
-
-/// What two open ranks are compared by.
-fn basis(workspace: &Workspace, ranks: [RankId; 2]) -> StartBasis {
-    let ranks = ranks.map(|rank| workspace.job_rank(rank));
-    let share = |[own, other]: [Option<usize>; 2]| workspace.job.share_collectives(own?, other?).then_some(());
-    if share(ranks).is_some() { StartBasis::Arrival } else { StartBasis::InStep }
-}
-
-/// What the ranks of a lane of differences are compared by.
-pub fn lane_basis(workspace: &Workspace, lane: &Lane) -> StartBasis {
-    compared(lane).map_or_else(StartBasis::default, |ranks| basis(workspace, ranks))
+    Some(Against { rank: first, basis })
 }
 
 /// The differences that were looked at.
@@ -65,7 +56,8 @@ pub struct Strips {
 }
 
 impl Strips {
-    /// Makes the strips of the differences among `lanes` that are missing: those of many operations `beside` the frame.
+    /// Makes the strips of the differences among `lanes` that are missing, those of many operations `beside` the frame,
+    /// and forgets all others.
     pub fn prepare<'a>(
         &mut self,
         workspace: &Workspace,
@@ -75,19 +67,23 @@ impl Strips {
         if self.job.as_ref().is_none_or(|job| !Arc::ptr_eq(job, &workspace.job)) {
             (self.job, self.arrivals) = (Some(Arc::clone(&workspace.job)), Vec::new());
         }
-        for lane in lanes {
-            let Some(ranks) = compared(lane) else { continue };
-            if lane_basis(workspace, lane) == StartBasis::Arrival {
-                if self.arrivals.iter().all(|(own, _)| *own != ranks) {
+        let shown: Vec<([RankId; 2], StartBasis)> = lanes.filter_map(compared).collect();
+        self.arrivals.retain(|(ranks, _)| shown.contains(&(*ranks, StartBasis::Arrival)));
+        self.in_step.retain(|(ranks, _)| shown.contains(&(*ranks, StartBasis::InStep)));
+        for (ranks, basis) in shown {
+            match basis {
+                StartBasis::Arrival if self.arrivals.iter().all(|(own, _)| *own != ranks) => {
                     let [own, other] = ranks.map(|rank| workspace.job_rank(rank));
                     let strip = own.zip(other).map(|(own, other)| Strip::of(&workspace.job, own, other));
                     self.arrivals.extend(strip.map(|strip| (ranks, Arc::new(strip))));
                 }
-            } else if self.in_step.iter().all(|(own, _)| *own != ranks) {
-                let ops = ranks.iter().filter_map(|rank| Some(workspace.rank(*rank)?.1.ops.len())).sum();
-                let (wake, open) = (beside.and_then(|beside| beside.wake(ops)), workspace.clone());
-                let compare = move |is_stopped: &dyn Fn() -> bool| strip(&open, ranks, is_stopped).map(Arc::new);
-                self.in_step.push((ranks, Task::start("strip", wake, compare)));
+                StartBasis::InStep if self.in_step.iter().all(|(own, _)| *own != ranks) => {
+                    let ops = ranks.iter().filter_map(|rank| Some(workspace.rank(*rank)?.1.ops.len())).sum();
+                    let (wake, open) = (beside.and_then(|beside| beside.wake(ops)), workspace.clone());
+                    let compare = move |is_stopped: &dyn Fn() -> bool| strip(&open, ranks, is_stopped).map(Arc::new);
+                    self.in_step.push((ranks, Task::start("strip", wake, compare)));
+                }
+                _ => {}
             }
         }
     }
@@ -98,35 +94,40 @@ impl Strips {
     }
 
     /// The strip of `lane`, if it is there.
-    pub fn of(&self, workspace: &Workspace, lane: &Lane) -> Option<Arc<Strip>> {
-        let ranks = compared(lane)?;
-        match lane_basis(workspace, lane) {
-            StartBasis::Arrival => {
+    pub fn of(&self, lane: &Lane) -> Option<Arc<Strip>> {
+        match compared(lane)? {
+            (ranks, StartBasis::Arrival) => {
                 self.arrivals.iter().find(|(own, _)| *own == ranks).map(|(_, strip)| Arc::clone(strip))
             }
-            StartBasis::InStep => self.in_step.iter().find(|(own, _)| *own == ranks)?.1.get().cloned(),
+            (ranks, StartBasis::InStep) => self.in_step.iter().find(|(own, _)| *own == ranks)?.1.get().cloned(),
         }
     }
 }
 
-/// The rank of a lane of differences, and the one it is compared with.
-fn compared(lane: &Lane) -> Option<[RankId; 2]> {
+/// The rank of a lane of differences, the one it is compared with, and by what.
+fn compared(lane: &Lane) -> Option<([RankId; 2], StartBasis)> {
     let LaneKey::Differences(rank) = lane.key else { return None };
-    Some([rank, lane.against?])
+    let against = lane.against?;
+    Some(([rank, against.rank], against.basis))
+}
+
+/// What the ranks of a lane of differences are compared by.
+fn basis(lane: &Lane) -> StartBasis {
+    lane.against.map_or_else(StartBasis::default, |against| against.basis)
 }
 
 /// What a lane of differences is called: whole, and short.
 pub fn name(workspace: &Workspace, lane: &Lane) -> (String, &'static str) {
     let other = reference_label(workspace, lane);
-    match lane_basis(workspace, lane) {
+    match basis(lane) {
         StartBasis::Arrival => (format!("Arrival against rank {other}"), "Arrival"),
         StartBasis::InStep => (format!("Start in step against rank {other}"), "In step"),
     }
 }
 
 /// What a lane of differences shows.
-pub fn meaning(workspace: &Workspace, lane: &Lane) -> &'static str {
-    match lane_basis(workspace, lane) {
+pub fn meaning(lane: &Lane) -> &'static str {
+    match basis(lane) {
         StartBasis::Arrival => {
             "up: arrived later at a matched collective, down: earlier, by the logarithm; line below: its kernel took \
              longer, line above: the other's did"
@@ -141,7 +142,7 @@ pub fn meaning(workspace: &Workspace, lane: &Lane) -> &'static str {
 
 /// Label of the rank that `lane` compares its own with.
 fn reference_label(workspace: &Workspace, lane: &Lane) -> String {
-    lane.against.map_or_else(String::new, |first| label::safe(workspace.label(first)))
+    lane.against.map_or_else(String::new, |against| label::safe(workspace.label(against.rank)))
 }
 
 /// Bars of `lane` that are on screen, with the edges of each.
@@ -164,7 +165,7 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
         let (name, detail, short) = (name.to_owned(), String::new(), String::new());
         Label { x0: frame.left_pt, x1: frame.right_pt, y0, y1, name, detail, short, on: Tone::Line }
     };
-    let Some(strip) = cache.strips.of(frame.workspace, lane) else {
+    let Some(strip) = cache.strips.of(lane) else {
         list.labels.push(note("being compared\u{2026}"));
         return;
     };
@@ -205,15 +206,15 @@ pub fn lane(frame: &Frame<'_>, cache: &Cache, lane: &Lane, list: &mut DrawList) 
 }
 
 /// The scale, behind the lane's name.
-pub fn scale_text(frame: &Frame<'_>, cache: &Cache, lane: &Lane) -> String {
-    let most = cache.strips.of(frame.workspace, lane).filter(|strip| !strip.is_empty());
+pub fn scale_text(cache: &Cache, lane: &Lane) -> String {
+    let most = cache.strips.of(lane).filter(|strip| !strip.is_empty());
     most.map_or_else(String::new, |strip| format!("to {}", format::duration(strip.most_ns)))
 }
 
 /// The bar of `lane` at `x_pt`.
 fn bar_at(frame: &Frame<'_>, cache: &Cache, lane: &Lane, x_pt: f32) -> Option<(StripBar, f32, f32)> {
     let LaneKey::Differences(rank) = lane.key else { return None };
-    let strip = cache.strips.of(frame.workspace, lane)?;
+    let strip = cache.strips.of(lane)?;
     let distance = |(_, x0, x1): &(StripBar, f32, f32)| (x0 - x_pt).max(x_pt - x1).max(0.0);
     let near = bars(frame, rank, &strip).into_iter().filter(|bar| distance(bar) <= REACH_PT);
     near.min_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -233,7 +234,7 @@ pub fn tooltip(frame: &Frame<'_>, layout: &Layout, cache: &Cache, at: Pos2) -> O
     let LaneKey::Differences(rank) = lane.key else { return None };
     let own = if lane.pinned { frame.pinned() } else { *frame };
     let (bar, ..) = bar_at(&own, cache, &lane, at.x)?;
-    let strip = cache.strips.of(frame.workspace, &lane)?;
+    let strip = cache.strips.of(&lane)?;
     let other = reference_label(frame.workspace, &lane);
     let name = label::name_of(frame.workspace, Item::Op(rank, bar.most.op));
     let mut lines: Vec<(&'static str, String)> = Vec::new();

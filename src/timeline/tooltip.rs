@@ -72,7 +72,7 @@ pub fn of_lane(frame: &Frame<'_>, lane: &Lane) -> Text {
         LaneKey::Idle(_) => "idle gaps of the GPU by cause above, exposed communication below",
         LaneKey::Launches(..) => "CUDA API calls of the process; calls that wait for the GPU stand out",
         LaneKey::OsRuntime(..) => "OS runtime calls by thread",
-        LaneKey::Differences(_) => super::strip::meaning(frame.workspace, lane),
+        LaneKey::Differences(_) => super::strip::meaning(lane),
         LaneKey::Counters(_) => "quantities over time; opens to one lane each",
         LaneKey::Counter(_, kind) => super::counters::meaning(kind),
         _ => "",
@@ -240,11 +240,9 @@ fn class_text(class: Class, kind: OpKind) -> String {
 fn share_of_step(workspace: &Workspace, item: Item, span: Span) -> Option<(String, f64)> {
     let (Item::Op(id, _) | Item::Idle(id, _)) = item else { return None };
     let doc = workspace.docs.get(id.doc)?;
-    let steps = &doc.analysis.ranks.get(id.rank)?.steps.as_ref()?.steps;
-    let at_ns = doc.own_ns(span.start_ns);
-    let step = steps.get(steps.partition_point(|s| s.window.end_ns <= at_ns))?;
-    let share = units::share(span.len_ns(), step.window.len_ns())?;
-    step.window.contains(at_ns).then(|| (label::safe(&step.name), share))
+    let steps = doc.analysis.ranks.get(id.rank)?.steps.as_ref()?;
+    let step = steps.steps.get(steps.at(doc.own_ns(span.start_ns))?)?;
+    Some((label::safe(&step.name), units::share(span.len_ns(), step.window.len_ns())?))
 }
 
 /// Where a tooltip goes.

@@ -193,6 +193,18 @@ impl ViewState {
         compare.and_then(|compare| compare.ranks.get(compare.drawn?).copied()).or(self.rank)
     }
 
+    /// The rank that panels speak about: the chosen one, else the first; `None` without any.
+    pub fn chosen_rank(&self, workspace: &Workspace) -> Option<RankId> {
+        self.rank.or_else(|| workspace.ranks().next().map(|(id, ..)| id))
+    }
+
+    /// The pane that what stands around the lanes speaks of: that of the chosen rank, and the one that keys move where
+    /// neither is its; `None` without panes.
+    pub fn told_pane(&self, workspace: &Workspace) -> Option<usize> {
+        let (compare, chosen) = (self.panes()?, self.chosen_rank(workspace));
+        Some(compare.ranks.iter().position(|rank| Some(*rank) == chosen).unwrap_or(compare.active))
+    }
+
     /// Two panes, when there are.
     pub fn panes(&self) -> Option<&Compare> {
         self.compare.as_ref().filter(|compare| compare.has_panes())

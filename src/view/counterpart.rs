@@ -4,10 +4,11 @@
 //! the kernels of that name in the step. `pairs.rs` does the same for all operations of a rank at once.
 
 use super::{Item, RankId, Workspace};
-use crate::analysis::{Step, Steps};
+use crate::analysis::Steps;
 use crate::job::{Later, StartBasis};
 use crate::trace::{OpNameId, Trace};
 use crate::units::Span;
+use std::cell::LazyCell;
 
 /// An item of another rank beside one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +56,7 @@ impl Item {
         }
         let in_step_ns = |rank: RankId, op: u32| {
             let start_ns = *workspace.rank(rank)?.1.ops.start_ns.get(op as usize)?;
-            let step = step_at(marked_steps(workspace, rank)?, start_ns)?;
-            Some(start_ns.saturating_sub(step.window.start_ns))
+            marked_steps(workspace, rank)?.in_step_ns(start_ns)
         };
         let ns = in_step_ns(b, beside)?.saturating_sub(in_step_ns(a, own)?);
         Some(Later { ns, basis: StartBasis::InStep, uncertainty_ns: None })
@@ -75,7 +75,8 @@ fn ops(workspace: &Workspace, rank: RankId, op: u32) -> Vec<Item> {
         };
         met.extend(members.filter_map(item));
     }
-    let place = Place::of(workspace, rank, op);
+    // Counting its place takes a pass over the step, which a collective that all took part in needs not.
+    let place = LazyCell::new(|| Place::of(workspace, rank, op));
     let others = workspace.ranks().map(|(id, ..)| id).filter(|id| *id != rank);
     let of = |other: RankId| {
         let matched = met.iter().find(|(id, _)| *id == other).map(|(_, op)| *op);
@@ -97,7 +98,7 @@ impl<'a> Place<'a> {
         let (doc, table) = workspace.rank(rank).map(|(doc, rank)| (doc, &rank.ops))?;
         let start_ns = *table.start_ns.get(op as usize)?;
         let steps = marked_steps(workspace, rank)?;
-        let step = step_at(steps, start_ns)?;
+        let step = steps.steps.get(steps.at(start_ns)?)?;
         let first = table.start_ns.partition_point(|ns| *ns < step.window.start_ns);
         let name = doc.trace.op_full_name(*table.name.get(op as usize)?);
         let named = named(&doc.trace, name);
@@ -119,12 +120,6 @@ impl<'a> Place<'a> {
 pub(super) fn marked_steps(workspace: &Workspace, rank: RankId) -> Option<&Steps> {
     let numbers = workspace.docs.get(rank.doc)?.analysis.ranks.get(rank.rank)?;
     numbers.steps.as_ref().filter(|steps| !steps.estimated)
-}
-
-/// The step that something that starts at `start_ns` ran in.
-fn step_at(steps: &Steps, start_ns: i64) -> Option<&Step> {
-    let at = steps.steps.partition_point(|step| step.window.end_ns <= start_ns);
-    steps.steps.get(at).filter(|step| step.window.contains(start_ns))
 }
 
 /// Names of operations that read `name` in full. They are far fewer than operations, and comparing their numbers is cheap.

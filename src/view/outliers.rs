@@ -173,9 +173,8 @@ impl Compared<'_> {
     fn step(&self, side: usize, pair: &Pair) -> Option<&Step> {
         let (id, op) = (*self.ranks.get(side)?, *pair.ops.get(side)?);
         let start_ns = *self.workspace.rank(id)?.1.ops.start_ns.get(op as usize)?;
-        let steps = &marked_steps(self.workspace, id)?.steps;
-        let at = steps.partition_point(|step| step.window.end_ns <= start_ns);
-        steps.get(at).filter(|step| step.window.contains(start_ns))
+        let steps = marked_steps(self.workspace, id)?;
+        steps.steps.get(steps.at(start_ns)?)
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) fn pairs(workspace: &Workspace, ranks: [RankId; 2], cancelled: &dyn F
 pub fn strip(workspace: &Workspace, ranks: [RankId; 2], cancelled: &dyn Fn() -> bool) -> Option<Strip> {
     let side = |id: RankId| {
         let (doc, _) = workspace.rank(id)?;
-        let steps = marked_steps(workspace, id)?.steps.iter().map(|step| step.window).collect();
-        Some(StripSide { trace: Arc::clone(&doc.trace), rank: id.rank, steps })
+        marked_steps(workspace, id)?;
+        Some(StripSide { trace: Arc::clone(&doc.trace), analysis: Arc::clone(&doc.analysis), rank: id.rank })
     };
     let [Some(own), Some(other)] = ranks.map(side) else { return Some(Strip::default()) };
     let pairs = pairs(workspace, ranks, cancelled)?;

@@ -10,6 +10,7 @@ pub use heads::{filter_bar, head, heading, left_out, remark, warning};
 use super::sheet::{Filter, Key, Row, Rows, Sheet, cells_of, tsv};
 use crate::app::toast;
 use crate::format;
+use crate::timeline::color::Palette;
 use crate::units::Span;
 use egui::{Align, Button, Label, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 use egui_extras::{Column as Place, TableBuilder};
@@ -77,6 +78,16 @@ pub struct Shown<'a> {
 /// Tables of a panel as text with the number of their rows, on their way to the clipboard.
 #[derive(Debug, Default)]
 pub struct Copied(RefCell<(String, usize)>);
+
+impl Shown<'_> {
+    /// Draws a warning about the table below, which goes with it to the clipboard.
+    pub fn warn(&self, ui: &mut Ui, palette: &Palette, text: &str) {
+        warning(ui, palette, text);
+        if let Some(copied) = self.copy {
+            copied.add(&format!("{text}\n"), 0);
+        }
+    }
+}
 
 impl Copied {
     /// Adds a table of so many rows below those that are there.

@@ -249,7 +249,7 @@ impl SelectionCache {
         let key = (cx.revision, chosen.id, span);
         if let Some((of, task)) = self.task.take() {
             match task.take() {
-                Ok(sums) => self.known = Some((of, Arc::new(sums.unwrap_or_default()))),
+                Ok(sums) => self.known = sums.map(|sums| (of, Arc::new(sums))),
                 Err(task) => self.task = Some((of, task)),
             }
         }

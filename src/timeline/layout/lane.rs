@@ -1,10 +1,20 @@
 //! One lane and where its rows are.
 
 use super::super::lanes::RowsKey;
+use crate::job::StartBasis;
 use crate::view::{LaneKey, RankId};
 
 /// Free points below the rows of a lane.
 pub const LANE_GAP_PT: f32 = 3.0;
+
+/// What a lane of differences compares its rank with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Against {
+    /// The other rank.
+    pub rank: RankId,
+    /// By what.
+    pub basis: StartBasis,
+}
 
 /// One lane, placed.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +49,8 @@ pub struct Lane {
     pub scale: f32,
     /// True for the lanes that stay at the top.
     pub pinned: bool,
-    /// On lanes of arrivals, the rank that they are compared with.
-    pub against: Option<RankId>,
+    /// On lanes of differences, what they are differences from.
+    pub against: Option<Against>,
     /// The lane at the same height in the pane beside, which the user resizes together with this one.
     pub beside: Option<LaneKey>,
     /// True for a lane that touches the one below it, which shows the same of another rank.

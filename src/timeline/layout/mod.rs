@@ -13,7 +13,7 @@ mod outline;
 mod shelves;
 mod size;
 
-pub use lane::{LANE_GAP_PT, Lane};
+pub use lane::{Against, LANE_GAP_PT, Lane};
 
 use super::arrange::arrange;
 use super::cache::Cache;

@@ -78,7 +78,7 @@ fn each_pane_shows_its_rank_alone_with_arrivals_between_them() {
     assert!(above.lanes.iter().all(|lane| lane.rank == Some(FIRST)) && !above.lanes.is_empty());
     assert!(below.lanes.iter().all(|lane| lane.rank == Some(SECOND)) && !below.lanes.is_empty());
     assert!(above.pinned.is_empty());
-    let pinned: Vec<_> = below.pinned.iter().map(|lane| (lane.key, lane.against)).collect();
+    let pinned: Vec<_> = below.pinned.iter().map(|lane| (lane.key, lane.against.map(|against| against.rank))).collect();
     assert_eq!(pinned, [(LaneKey::Differences(SECOND), Some(FIRST))]);
     // In the middle of both lists, at one height.
     window.state = whole;
@@ -190,8 +190,8 @@ fn two_runs_without_common_collectives_are_compared_in_their_steps() {
         window.state.viewport = Viewport::of(crate::units::Span::new(39_000 * US, 40_000 * US));
         window.with_frame(|frame, layout, cache| {
             let lane = of(layout, |key| *key == LaneKey::Differences(SECOND)).expect("a strip").clone();
-            assert_eq!(lane.against, Some(FIRST));
-            let strip = cache.strips.of(frame.workspace, &lane).expect("it is there at once");
+            assert_eq!(lane.against.map(|against| against.rank), Some(FIRST));
+            let strip = cache.strips.of(&lane).expect("it is there at once");
             assert_eq!((strip.len(), strip.most_ns), (80, 30 * US), "two kernels in each of 40 steps");
             assert_eq!(strip::name(frame.workspace, &lane).0, "Start in step against rank 0 (made-by-hand)");
             let own = if lane.pinned { frame.pinned() } else { *frame };
@@ -215,9 +215,9 @@ fn many_operations_of_two_runs_are_compared_beside_the_frame_and_again_only_for_
     window.cache = crate::timeline::Cache::default();
     window.work_beside();
     let strip = |window: &mut Window| {
-        window.with_frame(|frame, layout, cache| {
+        window.with_frame(|_, layout, cache| {
             let lane = of(layout, |key| *key == LaneKey::Differences(SECOND)).unwrap();
-            cache.strips.of(frame.workspace, lane).map(|strip| (Arc::as_ptr(&strip), strip.len(), strip.most_ns))
+            cache.strips.of(lane).map(|strip| (Arc::as_ptr(&strip), strip.len(), strip.most_ns))
         })
     };
     let first = loop {

@@ -3,7 +3,7 @@
 use super::{SHORT_NAME_PT, TIME};
 use crate::analysis::{KernelLabel, full_name_labels};
 use crate::app::cx::Cx;
-use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark, warning};
+use crate::app::panels::grid::{Column, Grid, Shown, at, column, heading, remark};
 use crate::app::panels::sheet::{Cell, List, Row, Sheet};
 use crate::format;
 use crate::report::compare::{clock_error, longer_text, outliers_text, reservation};
@@ -128,10 +128,7 @@ pub fn show(
     // Of one file's ranks the clock is their own.
     let reserved = reservation(&cx.workspace.job).filter(|_| a.doc != b.doc);
     if let Some(text) = reserved.as_deref().filter(|_| outliers.listed.iter().any(|outlier| outlier.met.is_some())) {
-        warning(ui, cx.palette, text);
-        if let Some(copied) = shown.copy {
-            copied.add(&format!("{text}\n"), 0);
-        }
+        shown.warn(ui, cx.palette, text);
     }
     let row = |at: usize| {
         let (Some(outlier), Some((full, label))) = (outliers.listed.get(at), names.get(at)) else {
