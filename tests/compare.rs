@@ -439,3 +439,18 @@ fn the_operations_that_differ_most_are_listed_when_asked_for() {
     succeeds(home, &["summarize", EXPORTS[1], "-o", "r1.summary"]);
     fails(home, &["compare", EXPORTS[0], "r1.summary", "--outliers"], &["r1.summary is a summary", "name its export"]);
 }
+
+#[test]
+fn parts_of_a_rank_without_kernels_are_not_known_rather_than_idle() {
+    let job = small_job();
+    let home = job.path();
+    let file = rusqlite::Connection::open(home.join(EXPORTS[1])).unwrap();
+    file.execute_batch("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL").unwrap();
+    drop(file);
+    let text = succeeds(home, &["compare", EXPORTS[0], EXPORTS[1]]);
+    assert!(text.contains("not known of rank 1,") && text.contains("stepscope report"), "{text}");
+    let row = text.lines().find(|line| line.trim_start().starts_with("1  ")).unwrap();
+    assert!(!row.contains("100.0 %") && row.contains("  -  "), "{row}");
+    let whole = small_job();
+    assert!(!succeeds(whole.path(), &["compare", EXPORTS[0], EXPORTS[1]]).contains("not known of rank"));
+}

@@ -177,7 +177,7 @@ impl Stragglers {
 
 /// How much of a wait of `wait_ns` on `ranks` can be exposed: no more than their communication is, on average.
 fn exposed_at_most_ns(job: &Job, ranks: &[usize], wait_ns: i64) -> i64 {
-    let exposed = ranks.iter().filter_map(|rank| Some(job.summary(*rank)?.mean_parts().exposed_comm_ns));
+    let exposed = ranks.iter().filter_map(|rank| Some(job.summary(*rank)?.known_parts()?.exposed_comm_ns));
     let (sum, count) = exposed.fold((0_i64, 0_i64), |(sum, count), ns| (sum.saturating_add(ns), count + 1));
     if count > 0 { (sum / count).min(wait_ns) } else { wait_ns }
 }

@@ -227,6 +227,12 @@ impl RankSummary {
         self.typical.filter(|_| self.has_marked_steps()).map_or(self.parts, |typical| typical.mean)
     }
 
+    /// [`RankSummary::mean_parts`]; `None` when the capture lacks what they are made of, as without kernels: then it has no
+    /// verdict either.
+    pub fn known_parts(&self) -> Option<Partition> {
+        self.verdict.map(|_| self.mean_parts())
+    }
+
     /// Idle time of [`RankSummary::mean_parts`] by cause.
     pub fn mean_causes(&self) -> Causes {
         self.typical.filter(|_| self.has_marked_steps()).map_or(self.causes, |typical| typical.causes)

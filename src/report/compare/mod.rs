@@ -32,7 +32,7 @@ pub use pipeline::{
 pub(super) use words::reservation_of;
 pub use words::{
     extra_advice, extra_text, group_text, job_missing_text, last_text, matched_text, members_text, missing_text,
-    refusal_text, reservation, straggler_advice, straggler_text, together_text, wandering_text,
+    refusal_text, reservation, straggler_advice, straggler_text, together_text, unknown_parts_text, wandering_text,
 };
 
 use super::{Form, SaveError, html, json as to_json, markdown, plain};

@@ -11,7 +11,7 @@ use super::outliers::OutlierLines;
 use super::pipeline::{place_sources_text, place_text};
 use super::words::{
     extra_text, group_text, job_missing_text, last_text, matched_text, members_text, refusal_text, reservation,
-    straggler_advice, straggler_text, together_text, wandering_text,
+    straggler_advice, straggler_text, together_text, unknown_parts_text, wandering_text,
 };
 use crate::analysis::Part;
 use crate::format;
@@ -28,6 +28,7 @@ pub(super) fn of(job: &Job, diff: Option<&Diff>, outliers: Option<&OutlierLines>
     let mut blocks = vec![Block::Heading(1, "Ranks".to_owned())];
     reserved(job, &mut blocks);
     blocks.push(Block::Table(ranks(job)));
+    blocks.extend(unknown_parts_text(job).map(Block::Paragraph));
     blocks.extend(job_missing_text(job).map(Block::Paragraph));
     let sources = place_sources_text(job);
     blocks.extend(sources.map(|text| Block::Paragraph(format!("Places in the parallel layout: {text}."))));
@@ -75,7 +76,7 @@ fn ranks(job: &Job) -> Grid {
         let summary = job.summary(rank)?;
         let export = job.exports.get(job.ranks.get(rank)?.at.export)?;
         let typical = summary.typical.filter(|_| summary.has_marked_steps());
-        let parts = summary.mean_parts();
+        let parts = summary.known_parts();
         let mut cells = vec![
             label(job, rank),
             known(export.host.as_deref()),
@@ -84,7 +85,7 @@ fn ranks(job: &Job) -> Grid {
             steps_text(summary),
             format::duration_or_unknown(typical.map(|typical| typical.median_span_ns)),
         ];
-        cells.extend(Part::ALL.map(|part| format::percent(part.share(&parts))));
+        cells.extend(Part::ALL.map(|part| format::percent(parts.and_then(|parts| part.share(&parts)))));
         cells.push(format::percent(waited_share(job, rank)));
         if placed {
             cells.push(place_text(&job.ranks.get(rank)?.place));

@@ -94,6 +94,19 @@ pub fn job_missing_text(job: &Job) -> Option<String> {
     ))
 }
 
+/// Which ranks the parts of the time are not known of, and where to see why; `None` when they are known of all.
+pub fn unknown_parts_text(job: &Job) -> Option<String> {
+    let lacks = |rank: &usize| job.summary(*rank).is_some_and(|summary| summary.known_parts().is_none());
+    let labels: Vec<String> = (0..job.ranks.len()).filter(lacks).map(|rank| label(job, rank).to_owned()).collect();
+    (!labels.is_empty()).then(|| {
+        format!(
+            "What the GPU did is not known of rank {}, whose export lacks kernels, their names or their times: \
+             `stepscope report` says which, and how to record them.",
+            listed(&labels)
+        )
+    })
+}
+
 /// What kernels of these ranks of `job` are paired by; sends and receives by both ends.
 fn key_text(job: &Job, key: GroupKey, ranks: &[usize]) -> String {
     match key {

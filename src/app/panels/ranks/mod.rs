@@ -6,13 +6,14 @@ mod clock;
 mod matrix;
 mod tables;
 
-use super::grid::{Shown, filter_bar, heading, remark, warning};
+use super::grid::{Shown, filter_bar, heading, remark};
 use super::sheet::{Filter, Sheet};
 use crate::analysis::Limit;
 use crate::app::cx::Cx;
 use crate::format;
 use crate::report::compare::{
-    matched_text, notices, refusal_text, reservation, straggler_advice, straggler_text, wandering_text,
+    matched_text, notices, refusal_text, reservation, straggler_advice, straggler_text, unknown_parts_text,
+    wandering_text,
 };
 use crate::view::Command;
 use egui::{Label, RichText, Ui};
@@ -54,6 +55,9 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
     heading(ui, "Ranks", "Every rank of the open files and summaries. A click chooses it.");
     reserved(ui, cx, shown);
     tables::ranks(ui, cx, &mut cache.ranks, shown, out);
+    if let Some(text) = unknown_parts_text(job) {
+        shown.warn(ui, cx.palette, &text);
+    }
     if job.ranks.len() > 1 {
         heading(ui, "Matched collectives", "The k-th collective of a communicator on one rank is the k-th on another.");
         remark(ui, &matched_text(job));
@@ -80,10 +84,7 @@ pub fn show(ui: &mut Ui, cx: &Cx<'_>, cache: &mut RanksCache, out: &mut Vec<Comm
 fn reserved(ui: &mut Ui, cx: &Cx<'_>, shown: Shown<'_>) {
     let job = &cx.workspace.job;
     if let Some(text) = reservation(job).filter(|_| job.waits.matched > 0) {
-        warning(ui, cx.palette, &text);
-        if let Some(copied) = shown.copy {
-            copied.add(&format!("{text}\n"), 0);
-        }
+        shown.warn(ui, cx.palette, &text);
     }
 }
 

@@ -80,7 +80,7 @@ fn rank_row(cx: &Cx<'_>, rank: usize) -> Option<Row> {
     let export = job.exports.get(of.at.export)?;
     let waits = job.waits.ranks.get(rank).filter(|waits| waits.collectives > 0);
     let median_ns = summary.typical.filter(|_| summary.has_marked_steps()).map(|typical| typical.median_span_ns);
-    let exposed_ns = summary.mean_parts().exposed_comm_ns;
+    let exposed_ns = summary.known_parts().map(|parts| parts.exposed_comm_ns);
     let waited_ns = waits.map(|waits| waits.split.wait_ns);
     let last = waits.map_or_else(
         || format::UNKNOWN.to_owned(),
@@ -97,7 +97,7 @@ fn rank_row(cx: &Cx<'_>, rank: usize) -> Option<Row> {
             maybe(median_ns),
             maybe(waited_ns),
             Cell::maybe(last, waits.map(|waits| waits.last as f64)),
-            Cell::whole(format::duration(exposed_ns), exposed_ns),
+            maybe(exposed_ns),
             Cell::text(bound_by_text(job, rank).to_owned()),
             words(summary.gpu.as_deref()),
             words(export.host.as_deref()),
